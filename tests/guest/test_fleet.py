@@ -100,7 +100,7 @@ def test_sent_and_received_over_hosts_are_those_of_the_ledgers(fleet):
 
 def test_causes_over_hosts_are_those_of_the_ledgers(fleet):
     url, ledgers = fleet
-    found = {dict(labels)["cause"]: each for labels, each in ask(url, "sum by (cause) (copyscope_late_copy_bytes_total)").items()}
+    found = {dict(labels)["cause"]: each for labels, each in ask(url, "sum by (cause) (copyscope_cause_bytes_total)").items()}
     wanted: dict[str, int] = {}
     for ledger in ledgers.values():
         for each in ledger["causes"]:

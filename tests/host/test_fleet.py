@@ -43,8 +43,8 @@ def counted(host: str, comm: str, cgroup: str, course, since: int = STEPS + 4) -
             for name, labels, value in (
                 ("copyscope_sent_bytes_total", {"way": "zerocopy"}, lambda asked, *_: asked),
                 ("copyscope_needless_bytes_total", {}, lambda _, needless, __: needless),
-                ("copyscope_late_copy_bytes_total", {"cause": "tun"}, lambda _, needless, other: needless - other),
-                ("copyscope_late_copy_bytes_total", {"cause": "local delivery"}, lambda *all_: all_[2]))]
+                ("copyscope_cause_bytes_total", {"cause": "tun"}, lambda _, needless, other: needless - other),
+                ("copyscope_cause_bytes_total", {"cause": "local delivery"}, lambda *all_: all_[2]))]
 
 
 def even(n: int) -> tuple[int, int, int]:

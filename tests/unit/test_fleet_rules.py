@@ -98,8 +98,8 @@ def test_the_variables_of_the_dashboard_are_labels_that_are_written():
 
 
 def test_a_name_that_nobody_writes_is_found():
-    for wrong in ("copyscope_site_byte_total", 'copyscope_site_bytes_total{sit="x"}', "sum by (caus) (copyscope_late_copy_bytes_total)",
+    for wrong in ("copyscope_site_byte_total", 'copyscope_site_bytes_total{sit="x"}', "sum by (caus) (copyscope_cause_bytes_total)",
                   'rate(copyscope_sent_bytes_total{way="copy", cause="x"}[5m])', "up / on (kernel) copyscope_enobufs_total",
-                  'copyscope_late_copy_bytes_total{cause=~"tun|tunnels"}'):
+                  'copyscope_cause_bytes_total{cause=~"tun|tunnels"}'):
         assert promql.unknown(wrong, NAMES), wrong
     assert not promql.unknown('topk(3, sum by (le, until) (rate(copyscope_zerocopy_hold_seconds_bucket{comm!="x"}[5m])) > 1e3)', NAMES)

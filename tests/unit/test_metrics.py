@@ -48,17 +48,20 @@ SENT = {"tx_copy": 100, "tx_reference": 40, "tx_splice": 2, "accepted_bytes": 14
 
 def test_counters_are_the_sums_over_lines():
     causes = [{"cause": "local delivery", "site": "late_copy", "bytes": 40, "calls": 0},
+              {"cause": "SO_ZEROCOPY not set", "site": "tx_copy", "bytes": 7, "calls": 1},
+              {"cause": "skb cloned", "site": "reshape", "bytes": 5, "calls": 1},
               {"cause": "no buffers", "site": "tx_reference", "bytes": None, "calls": 7}]
     text = text_of(ledger_of(*[line([process(1, SENT, causes=causes), process(2, SENT)])] * 3))
     for name, labels, value in (
             ("site_bytes", {"site": "tx_copy", "direction": "tx"}, 600), ("site_bytes", {"site": "rx_copy", "direction": "rx"}, 360),
             ("sent_bytes", {"way": "copy"}, 600), ("sent_bytes", {"way": "zerocopy"}, 240), ("sent_bytes", {}, 6 * 142),
             ("received_bytes", {"way": "copy"}, 300), ("received_bytes", {}, 300), ("needless_bytes", {}, 240),
-            ("late_copy_bytes", {"cause": "local delivery"}, 120), ("enobufs", {}, 42), ("zerocopy_sends", {}, 36),
+            ("cause_bytes", {"cause": "local delivery"}, 120), ("cause_bytes", {"cause": "SO_ZEROCOPY not set"}, 21),
+            ("enobufs", {}, 42), ("zerocopy_sends", {}, 36),
             ("zerocopy_completions", {"copied": "true"}, 18), ("zerocopy_completions", {"copied": "false"}, 12)):
         assert summed(text, f"copyscope_{name}_total", **labels) == value, name
     assert summed(text, "copyscope_open_sockets") == 2
-    assert summed(text, "copyscope_late_copy_bytes_total") == 120
+    assert summed(text, "copyscope_cause_bytes_total") == 141
     assert summed(text, "copyscope_watch_cpu_seconds_total", part="reader") == 1.5
     assert not complaints(text)
 

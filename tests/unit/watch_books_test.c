@@ -385,6 +385,21 @@ TEST(test_refusals_by_either_limit_are_told_apart_from_those_by_one)
 	assert_non_null(strstr(causes[2].why, "both limits"));
 }
 
+TEST(test_a_send_that_copied_although_it_was_asked_not_to_has_its_cause)
+{
+	struct watch_movements m = {};
+	struct cause causes[WATCH_CAUSES_MAX];
+
+	watch_set_count(&m, COUNT_unset_sends, true, 23);
+	watch_set_count(&m, COUNT_unset_bytes, true, 94139);
+	m.count[COUNT_nosg_sends] = 7;	/* of some sockets alone: the sum is not known */
+	assert_int_equal(watch_causes_of(&m, causes), 1);
+	assert_string_equal(causes[0].name, "SO_ZEROCOPY not set");
+	assert_int_equal(causes[0].site, SITE_tx_copy);
+	assert_int_equal(causes[0].tally.bytes, 94139);
+	assert_int_equal(causes[0].tally.calls, 23);
+}
+
 /* Drops and notifications are counted in the table alone: their laws hold, or are not testable. */
 TEST(test_a_socket_for_which_the_table_had_no_room_breaks_no_law)
 {

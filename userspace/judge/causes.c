@@ -227,14 +227,8 @@ static void causes_without_stacks(struct cause_list *list, struct tally rest)
 		cause_add(list, CAUSE_LOCAL_DELIVERY, SITE_late_copy, "", rest);
 }
 
-/* Sends that were allowed to reference and copied: the rest that no known reason explains is shown,
- * not added to one of them. */
-static void causes_of_sends(struct cause_list *list, const struct record *r)
+void causes_of_sends(struct cause_list *list, const unsigned long long n[COUNT_COUNT])
 {
-	const unsigned long long *n = r->derived.total.count;
-	uint64_t explained = n[COUNT_nosg_bytes] + n[COUNT_fastopen_bytes] +
-			     r->sites[SITE_tx_reference].tally.bytes;
-
 	if (n[COUNT_unset_sends])
 		cause_add(list, CAUSE_UNSET, SITE_tx_copy, "",
 			  (struct tally){ n[COUNT_unset_bytes], n[COUNT_unset_sends] });
@@ -244,6 +238,16 @@ static void causes_of_sends(struct cause_list *list, const struct record *r)
 	if (n[COUNT_fastopen_sends])
 		cause_add(list, CAUSE_FAST_OPEN, SITE_tx_copy, "",
 			  (struct tally){ n[COUNT_fastopen_bytes], n[COUNT_fastopen_sends] });
+}
+
+/* Sends that were allowed to reference and copied: the rest that no known reason explains is shown,
+ * not added to one of them. */
+static void cause_of_the_rest(struct cause_list *list, const struct record *r)
+{
+	const unsigned long long *n = r->derived.total.count;
+	uint64_t explained = n[COUNT_nosg_bytes] + n[COUNT_fastopen_bytes] +
+			     r->sites[SITE_tx_reference].tally.bytes;
+
 	if (r->sites[SITE_tx_reference].how == HOW_MEASURED && n[COUNT_zerocopy_bytes] > explained)
 		cause_add(list, CAUSE_UNKNOWN, SITE_tx_copy,
 			  "(none: zero-copy sends took more bytes than were referenced)",
@@ -313,7 +317,8 @@ void causes_fill(struct record *r)
 		causes_without_stacks(&list, r->sites[SITE_late_copy].tally);
 	if (r->sites[SITE_reshape].how != HOW_NOT_MEASURED)
 		causes_of_stacks(&list, l->stacks, l->stack_count, SITE_reshape);
-	causes_of_sends(&list, r);
+	causes_of_sends(&list, l->total.count);
+	cause_of_the_rest(&list, r);
 	causes_of_refusals(&list, r);
 	causes_sort(&list);
 	r->cause_count = list.count;

@@ -20,6 +20,9 @@ struct cause *cause_add(struct cause_list *list, enum known known, enum site sit
 /* Adds a reason for which sends were refused; none if there were none. @why: the cause has no bytes. */
 void cause_add_refused(struct cause_list *list, enum known known, uint64_t sends, const char *why);
 
+/* Adds why sends copied that asked not to, by these counts. */
+void causes_of_sends(struct cause_list *list, const unsigned long long count[COUNT_COUNT]);
+
 /* Adds the causes of a site, by the stacks that copied there. */
 void causes_of_stacks(struct cause_list *list, const struct copy_stack *stacks, int count, enum site site);
 

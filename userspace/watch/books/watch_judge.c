@@ -17,6 +17,16 @@ static void late_add(struct cause_list *all, enum known which, uint64_t bytes)
 		cause_add(all, which, SITE_late_copy, "", (struct tally){ bytes, 0 });
 }
 
+static void sends_add(struct cause_list *all, const struct watch_movements *m)
+{
+	unsigned long long told[COUNT_COUNT] = {};
+
+	for (enum count c = 0; c < COUNT_COUNT; c++)
+		if (m->counts_known & 1ull << c)
+			told[c] = m->count[c];
+	causes_of_sends(all, told);
+}
+
 int watch_causes_of(const struct watch_movements *m, struct cause causes[WATCH_CAUSES_MAX])
 {
 	static const char no_bytes[] = "a refused send has no bytes";
@@ -29,6 +39,7 @@ int watch_causes_of(const struct watch_movements *m, struct cause causes[WATCH_C
 	late_add(&all, CAUSE_WAY_OUT, m->late_on_way_out_bytes);
 	late_add(&all, CAUSE_ARRIVED, m->site_bytes[SITE_late_copy] - m->late_by_delivery_bytes -
 		 m->late_by_tap_bytes - m->late_by_tun_bytes - m->late_on_way_out_bytes);
+	sends_add(&all, m);
 	if (m->counts_known & 1ull << COUNT_refused_optmem) {
 		cause_add_refused(&all, CAUSE_OPTMEM, m->count[COUNT_refused_optmem], no_bytes);
 		cause_add_refused(&all, CAUSE_MEMLOCK, m->count[COUNT_refused_memlock], no_bytes);
@@ -53,7 +64,7 @@ void watch_causes_fill(struct watch_record *r, const struct copy_stack *stacks, 
 	causes_of_stacks(&list, stacks, count, SITE_reshape);
 	causes_sort(&list);
 	for (int i = 0; i < known; i++)
-		if (!count || !of_counts[i].bytes_known)
+		if (!count || of_counts[i].site != SITE_late_copy)
 			r->causes[list.count++] = of_counts[i];
 	r->cause_count = list.count;
 }

@@ -142,7 +142,7 @@ static bool chief_cause(const struct watch_movements *m, struct cause *chief)
 	bool found = false;
 
 	for (int i = 0; i < count; i++)
-		if (causes[i].bytes_known && (!found || causes[i].tally.bytes > chief->tally.bytes)) {
+		if (causes[i].site == SITE_late_copy && (!found || causes[i].tally.bytes > chief->tally.bytes)) {
 			*chief = causes[i];
 			found = true;
 		}

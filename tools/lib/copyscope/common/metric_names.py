@@ -50,8 +50,8 @@ SERVICE = (
     Metric("copyscope_site_bytes_total", "counter",
            "Bytes that passed a site where payload is copied, referenced or passed on as pages.",
            ("direction", "site")),
-    Metric("copyscope_late_copy_bytes_total", "counter",
-           "Bytes that were sent by reference and copied after all, by what had them copied.",
+    Metric("copyscope_cause_bytes_total", "counter",
+           "Bytes that were to be sent without a copy and were copied, by what had them copied.",
            ("cause",)),
     Metric("copyscope_sent_bytes_total", "counter",
            "Bytes that send accepted, by how the kernel took them; all ways together are all "

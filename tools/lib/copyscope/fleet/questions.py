@@ -14,10 +14,10 @@ COPYING = ("send_copy", "recv_copy", "late_copy", "reshape")
 IGNORED = ("SO_ZEROCOPY not set", "no scatter-gather route", "TCP fast open")
 BUILD, READ = "copyscope_build_info", "copyscope_last_reading_timestamp_seconds"
 REFERENCED = ("copyscope_sent_bytes_total", 'way="zerocopy"')
-LATE = "copyscope_late_copy_bytes_total"
-COPIED_AT_ONCE = (LATE, f'cause=~"{"|".join(IGNORED)}"')
+BY_CAUSE = "copyscope_cause_bytes_total"
+COPIED_AT_ONCE = (BY_CAUSE, f'cause=~"{"|".join(IGNORED)}"')
 NEEDLESS = ("copyscope_needless_bytes_total", "")
-CAUSES, LAWS = (LATE, ""), ("copyscope_laws_broken_total", "")
+CAUSES, LAWS = (BY_CAUSE, ""), ("copyscope_laws_broken_total", "")
 REFUSED = ("copyscope_enobufs_total", "")
 CPU = ("copyscope_cpu_seconds_total", f'class=~"{"|".join(COPYING)}"')
 # As the alert has it. A rate needs a few readings, and no step may be left out.

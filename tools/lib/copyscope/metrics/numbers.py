@@ -63,8 +63,9 @@ def moved(part: dict[str, Any]) -> tuple[Amounts, list[str]]:
         if amount is not None
     }
     for cause in part["causes"]:
-        if cause["site"] == "late_copy" and cause[BYTES] is not None:
-            add(amounts, ("late_copy_bytes", cause["cause"]), cause[BYTES])
+        # Copied late, or by the send that was asked not to.
+        if cause["site"] in ("late_copy", "tx_copy") and cause[BYTES] is not None:
+            add(amounts, ("cause_bytes", cause["cause"]), cause[BYTES])
     read = {way: sites[site] for way, site in WAYS["received"].items()}
     copied, peeked = sites["rx_copy"], counts["peeked_bytes"]
     read["copy"] = None if copied is None or peeked is None else copied - peeked
