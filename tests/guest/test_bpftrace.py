@@ -77,7 +77,7 @@ def all_kernels(request, tmp_path_factory):
         found: list = []
         runs, turns = (WATCHED | WAYS, TURNS) if asked(release, WITNESSED) else ({}, 1)
         # A witness that the kernel skipped is short, and no run of it can be made again alone.
-        while len(found) < turns and not (found and not skipped(found[-1])):
+        while len(found) < turns and not (found and not is_short(found[-1])):
             turn = folder / f"{release}-{len(found)}"
             turn.mkdir()
             script = script_of(release, asked, not found)
@@ -96,6 +96,16 @@ def one_kernel(boots, request):
 def skipped(outcome) -> int:
     """Runs of the witnesses' programs that the kernel skipped."""
     return int(re.search(r"^@skipped: (\d+)$", outcome.text("oracle.txt"), re.MULTILINE)[1])
+
+
+def is_short(outcome) -> bool:
+    """Whether the kernel skipped a witness, or the workload itself read completions that copies.bt did not see: of
+    two processors that put the last references at once, the notification may be gone before either looks again."""
+    if skipped(outcome):
+        return True
+    sent = [run for run in WATCHED if outcome.record(run)["counts"]["zerocopy_sends"]]
+    return any(counted(outcome, run, "copies", "completions") <
+               outcome.record(run)["experiment"]["workload"]["completions"] for run in sent)
 
 
 @pytest.fixture(name="outcome")
