@@ -104,7 +104,7 @@ def test_causes_over_hosts_are_those_of_the_ledgers(fleet):
     wanted: dict[str, int] = {}
     for ledger in ledgers.values():
         for each in ledger["causes"]:
-            if each["site"] == "late_copy" and each["bytes"]:
+            if each["site"] in ("late_copy", "tx_copy") and each["bytes"]:
                 wanted[each["cause"]] = wanted.get(each["cause"], 0) + each["bytes"]
     assert {cause: each for cause, each in found.items() if each} == wanted
     # A packet that is sent again is copied again.

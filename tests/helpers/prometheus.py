@@ -6,12 +6,14 @@ import contextlib
 import json
 import re
 import subprocess
+import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from helpers import foreign
+from helpers.processes import wait_until
 
 RULES = Path(__file__).resolve().parents[2] / "packaging" / "prometheus" / "copyscope.rules.yml"
 
@@ -45,6 +47,15 @@ def backfill(place: Path, samples: Iterable[tuple[str, int, float]]) -> None:
     file.unlink()
 
 
+def is_ready(port: int) -> bool:
+    """Whether a Prometheus has read its data."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/-/ready", timeout=60):
+            return True
+    except urllib.error.HTTPError:
+        return False
+
+
 @contextlib.contextmanager
 def prometheus(place: Path, scrapes: list[dict] | None = None, rules: bool = False,
                interval: str = "15s") -> Iterator[str]:
@@ -58,6 +69,8 @@ def prometheus(place: Path, scrapes: list[dict] | None = None, rules: bool = Fal
     with foreign.serving(port, *foreign.words("prometheus"), f"--config.file={config}",
                          f"--storage.tsdb.path={place}", f"--web.listen-address=127.0.0.1:{port}",
                          "--storage.tsdb.retention.time=10y", "--log.level=error"):
+        # It listens before it answers.
+        wait_until(lambda: is_ready(port), 60)
         yield f"http://127.0.0.1:{port}"
 
 
