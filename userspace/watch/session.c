@@ -321,7 +321,9 @@ int session_run(struct session *s, struct watch_record *r)
 	if (s->view)
 		s->terminal_lost = !screen_close(&s->view->screen);
 	watch_record_free(&s->latest);
-	return err ? err : finish(s, r);
+	err = err ? err : finish(s, r);
+	watch_deltas_free(&s->deltas);
+	return err;
 }
 
 static bool broken(const struct watch_record *r)
