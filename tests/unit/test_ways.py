@@ -159,7 +159,7 @@ def test_a_process_of_somebody_else_is_no_end_of_ours():
 
 def options(**more) -> Namespace:
     """What the command line of a few ways says."""
-    return Namespace(**{"ways": True, "paths": None, "variants": None, "kernels": ["6.12"], "bytes": 65536,
+    return Namespace(**{"ways": True, "path": None, "paths": None, "variants": None, "kernels": ["6.12"], "bytes": 65536,
                         "messages": 100, "resume": True, **more})
 
 
