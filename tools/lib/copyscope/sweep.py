@@ -127,7 +127,7 @@ def build_parser() -> Parser:
         help=f"a record of copyscope watch --sizes: the mean sizes of the {MOST_SIZES} ranges that "
              "most bytes were sent in")
     add("--threads", type=numbers, metavar="N,...", help="connections (1, or the profile's)")
-    paths.add_options(parser, PATH)
+    paths.add_options(parser, PATH, "; of --profile: peer")
     add("--hosts", type=Path, metavar="FILE",
         help="of path peer: a file with a host a line; all points with each of them in turn, in "
              "DIR/HOST, and their answers side by side")

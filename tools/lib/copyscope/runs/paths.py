@@ -22,10 +22,10 @@ HELP = {
 WORDS = tuple(HELP)
 
 
-def add_options(parser: argparse.ArgumentParser, default: str) -> None:
-    """--path, and what belongs to it."""
+def add_options(parser: argparse.ArgumentParser, default: str, more: str = "") -> None:
+    """--path, with more to say of it, and what belongs to it."""
     parser.add_argument("--path", choices=PATHS,
-                        help=f"what lies between the sockets ({default}); of --profile: peer")
+                        help=f"what lies between the sockets ({default}){more}")
     for word, (metavar, meaning) in HELP.items():
         parser.add_argument(f"--{word}", metavar=metavar, help=meaning)
 
