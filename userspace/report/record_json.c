@@ -463,7 +463,6 @@ static json_t *workload_json(const struct record *r)
 	return o;
 }
 
-/* Of a run, or of its half on one host. */
 static json_t *run_sites_json(const struct record *r)
 {
 	json_t *o = sites_json(r->sites, true);

@@ -210,15 +210,14 @@ def planned(options: argparse.Namespace, profile: profiles.Profile) -> dict[str,
                       options.counters)
 
 
-def plans_of(options: argparse.Namespace) -> list[tuple[str, dict[str, Any]]]:
-    """The plan of a sweep with each host; of one without several hosts, one plan."""
+def chosen_of(options: argparse.Namespace) -> list[tuple[str, Profile]]:
+    """What is chosen for each host; for a sweep without several hosts, once."""
     if not options.hosts:
-        return [("", planned(options, chosen(options)))]
+        return [("", chosen(options))]
     if options.host:
         raise Unusable(f"--host {options.host} and --hosts both name the other end: leave out one")
-    asked = {each: argparse.Namespace(**vars(options) | {"host": each})
-             for each in hosts.read(options.hosts)}
-    return [(host, planned(words, chosen(words))) for host, words in asked.items()]
+    return [(each, chosen(argparse.Namespace(**vars(options) | {"host": each})))
+            for each in hosts.read(options.hosts)]
 
 
 def sizes_from(source: Path) -> list[int]:
@@ -277,14 +276,14 @@ def act(arguments: list[str]) -> int:
         if options.sizes:
             raise Unusable("--sizes and --sizes-from both name sizes: leave out one")
         options.sizes = sizes_from(options.sizes_from)
-    asked = plans_of(options)
+    found = chosen_of(options)
+    asked = [(host, planned(options, profile)) for host, profile in found]
     if options.dry_run:
         for _, plan in asked:
             list_plan(plan)
         return 0
     launch.check_built(asked[0][1]["kernel"])
-    drawn = options.profile and profiles.load(options.profile, options.mode).figures
-    figures_of = options.profile if drawn else ""
+    figures_of = options.profile if found[0][1].figures else ""
     out = options.out or new_folder()
     again = f"the same command with --out {answer.shown(out)}"
     if options.hosts:

@@ -18,9 +18,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """--path peer, and what belongs to it."""
     parser.add_argument("--path", choices=[each for each in paths.PATHS if paths.two_hosts(each)],
                         help="between this host and --host, by their own kernels, not in guests")
-    for word in paths.WORDS:
-        metavar, meaning = paths.HELP[word]
-        parser.add_argument(f"--{word}", metavar=metavar, help=meaning)
+    paths.add_words(parser)
 
 
 def words(options: argparse.Namespace) -> list[str]:

@@ -26,6 +26,11 @@ def add_options(parser: argparse.ArgumentParser, default: str, more: str = "") -
     """--path, with more to say of it, and what belongs to it."""
     parser.add_argument("--path", choices=PATHS,
                         help=f"what lies between the sockets ({default}){more}")
+    add_words(parser)
+
+
+def add_words(parser: argparse.ArgumentParser) -> None:
+    """What belongs to a path."""
     for word, (metavar, meaning) in HELP.items():
         parser.add_argument(f"--{word}", metavar=metavar, help=meaning)
 
