@@ -1,31 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Sends from three functions 1 : 2 : 5 and receives in two, over loopback: stacks of calls are held against it. */
-#include <arpa/inet.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#define APART __attribute__((noinline, noclone))
+#include "loopback.h"
 
 enum { PRIME = 4093, ROUNDS = 23 };
 
-static int sender, receiver;
 static char buffer[8 * PRIME];
 /* No call is the last thing that a function does: the compiler would make a jump of it. */
 static volatile uint64_t moved;
-
-static void check(int holds, const char *what)
-{
-	if (holds)
-		return;
-	perror(what);
-	exit(1);
-}
 
 APART void send_one(void)
 {
@@ -146,30 +133,14 @@ static void compiled(void)
 }
 #endif
 
-static void connect_both(void)
-{
-	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	int listener = socket(AF_INET, SOCK_STREAM, 0);
-	socklen_t length = sizeof(at);
-
-	check(!bind(listener, (void *)&at, length) && !listen(listener, 1), "listen");
-	getsockname(listener, (void *)&at, &length);
-	sender = socket(AF_INET, SOCK_STREAM, 0);
-	check(!connect(sender, (void *)&at, length), "connect");
-	receiver = accept(listener, NULL, NULL);
-	check(receiver >= 0, "accept");
-}
-
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "work";
 	int count = argc > 2 ? atoi(argv[2]) : 0;
-	char line[8];
 
 	connect_both();
 	puts("ready");
-	fflush(stdout);
-	check(fgets(line, sizeof(line), stdin) != NULL, "stdin");
+	go_on();
 	if (!strcmp(what, "thread"))
 		in_thread();
 	else if (!strcmp(what, "deeper"))
@@ -184,7 +155,6 @@ int main(int argc, char **argv)
 	else
 		work();
 	printf("%llu\n", (unsigned long long)moved);
-	fflush(stdout);
-	check(fgets(line, sizeof(line), stdin) != NULL, "stdin");
+	go_on();
 	return 0;
 }

@@ -6,32 +6,20 @@
  *        threads crowd COUNT     so many send PRIME bytes each, work for a moment, and sleep until the end
  */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-#define APART __attribute__((noinline, noclone))
+#include "loopback.h"
 
 enum { PRIME = 23, COPIED = 1 << 20, STACK = 64 << 10, MOMENT_NS = 200000 };
 
-static int sender, receiver, work_ms;
+static int work_ms;
 static char source[COPIED], target[COPIED];
 static volatile uint64_t counted;
 static pthread_barrier_t end;
-
-static void check(int holds, const char *what)
-{
-	if (holds)
-		return;
-	perror(what);
-	exit(1);
-}
 
 static uint64_t own_ns(void)
 {
@@ -81,20 +69,6 @@ static void *one_of_many(void *arg)
 	return arg;
 }
 
-static void connect_both(void)
-{
-	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	int listener = socket(AF_INET, SOCK_STREAM, 0);
-	socklen_t length = sizeof(at);
-
-	check(!bind(listener, (void *)&at, length) && !listen(listener, 1), "listen");
-	getsockname(listener, (void *)&at, &length);
-	sender = socket(AF_INET, SOCK_STREAM, 0);
-	check(!connect(sender, (void *)&at, length), "connect");
-	receiver = accept(listener, NULL, NULL);
-	check(receiver >= 0, "accept");
-}
-
 static void copy(int ms)
 {
 	pthread_t one, other;
@@ -126,18 +100,15 @@ static void crowd(int count)
 int main(int argc, char **argv)
 {
 	int number = argc > 2 ? atoi(argv[2]) : 0;
-	char line[8];
 
 	connect_both();
 	puts("ready");
-	fflush(stdout);
-	check(fgets(line, sizeof(line), stdin) != NULL, "stdin");
+	go_on();
 	if (!strcmp(argv[1], "copy"))
 		copy(number);
 	else
 		crowd(number);
 	puts("done");
-	fflush(stdout);
-	check(fgets(line, sizeof(line), stdin) != NULL, "stdin");
+	go_on();
 	return 0;
 }
