@@ -76,7 +76,7 @@ static __always_inline void life_end(struct watch_book *book, const struct tcp_s
 /* A connection that the kernel makes for an MPTCP socket of the subject's. */
 static __always_inline struct watch_book *subflow_born(struct sock *sk, const struct tcp_sock *tp)
 {
-	struct watch_task *task = is_mptcp(tp) ? mptcp_holder(tp) : NULL;
+	struct watch_task *task = is_mptcp(tp) && !birth_is_early() ? mptcp_holder(tp) : NULL;
 	struct watch_book *book = task && is_member(task->tgid) ? book_begin(sk) : NULL;
 
 	if (!book)

@@ -41,6 +41,7 @@ const volatile bool details_wanted __weak = false;	/* so is what lies beside the
 const volatile bool counts_by_tracepoint __weak = false;	/* without trampolines */
 const volatile bool stacks_wanted __weak = false;	/* what calls move is put to stacks of their programs */
 const volatile bool slots_stay __weak = false;	/* also when their sockets have died */
+const volatile bool opened_by_walk __weak = false;	/* what there is when the window opens: a watch */
 
 struct watch_gauges watch_gauges __weak = {};
 /* The hooks for packets with user pages are attached. */

@@ -24,9 +24,10 @@ struct inet_connection_sock___acks {
 
 /* The number of the next census. */
 volatile __u32 census_next __weak = 0;
-/* Each socket that there is has a book: since when, in tcp_jiffies32, and that it is so. */
-volatile __u32 window_jiffies __weak = 0;
+/* All hooks are there, and from here on what they tell is counted. */
 volatile __u32 window_is_open __weak = 0;
+/* Each socket that there is has a book: since when, in tcp_jiffies32. */
+volatile __u32 window_jiffies __weak = 0;
 
 /* The storage is there, so that a census that has not come by yet will find it. */
 static __always_inline void census_begin(struct watch_book *book)
@@ -79,6 +80,12 @@ static __always_inline struct watch_book *book_begin(struct sock *sk)
 	return book_begin_as(sk, 0);
 }
 
+/* What would count its calls may not be there yet: the walk that is to come begins its book. */
+static __always_inline bool birth_is_early(void)
+{
+	return opened_by_walk && !window_is_open;
+}
+
 /* Is a socket that begins here wanted? Which task accepts it shows later. */
 static __always_inline bool birth_is_wanted(struct sock *sk)
 {
@@ -109,7 +116,7 @@ static __always_inline struct watch_book *book_born(struct sock *sk)
 {
 	struct watch_book *book;
 
-	if (fault_inject == FAULT_SKIP_BIRTHS || !birth_is_wanted(sk))
+	if (fault_inject == FAULT_SKIP_BIRTHS || birth_is_early() || !birth_is_wanted(sk))
 		return NULL;
 	book = book_begin(sk);
 	if (!book)
@@ -177,7 +184,7 @@ static __always_inline bool began_in_window(const struct tcp_sock *tp)
 {
 	const struct inet_connection_sock___acks *icsk = (const void *)tp;
 
-	return window_is_open && (tp->bytes_sent || tp->bytes_received) &&
+	return watch_mode == WATCH_MODE_READ && (tp->bytes_sent || tp->bytes_received) &&
 	       (is_in_window(tp->lsndtime) || is_in_window(BPF_CORE_READ(icsk, icsk_ack.lrcvtime)));
 }
 

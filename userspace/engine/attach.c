@@ -275,6 +275,7 @@ static void configure_details(struct engine *p)
 	ro->datagrams_watch = c->sets & HOOKS_QUEUES;
 	ro->drops_traced = bpf_program__autoload(p->skel->progs.datagram_drop);
 	ro->slots_stay = details_are_wanted(p);
+	ro->opened_by_walk = c->netns_count;
 	ro->subject_home_count = c->home_count;
 	memcpy((void *)ro->subject_homes, c->homes, sizeof(c->homes));
 	if (ro->details_wanted)
@@ -411,13 +412,14 @@ static struct bpf_link *attach_hook(const struct engine *p, int i)
 	return bpf_program__attach(program_of(p, i));
 }
 
-int engine_attach(struct engine *p, enum hook_set set, char why[WHY_BYTES])
+int engine_attach(struct engine *p, unsigned int sets, char why[WHY_BYTES])
 {
+	sets &= p->config.sets;
 	for (int i = 0; i < p->hooks.count; i++) {
 		struct probe *probe = &p->hooks.probes[i];
 		enum hook_rank rank = p->hooks.row[i]->rank;
 
-		if (!(hook_sets_of(&p->hooks, i, p->backend) & set) || *probe->why ||
+		if (!(hook_sets_of(&p->hooks, i, p->backend) & sets) || *probe->why ||
 		    probe->status == PROBE_ATTACHED)
 			continue;
 		if (attached_with(p, i) < 0)
@@ -436,11 +438,11 @@ int engine_attach(struct engine *p, enum hook_set set, char why[WHY_BYTES])
 			 backend_name(p->backend));
 		return -ENOTSUP;
 	}
-	if (set == HOOKS_ZEROCOPY)
+	if (sets & HOOKS_ZEROCOPY)
 		p->skel->bss->packets_watched = 1;
-	if (set == HOOKS_SHARED)
+	if (sets & HOOKS_SHARED)
 		p->skel->bss->datagrams_shared = 1;
-	if (set == HOOKS_QUEUES)
+	if (sets & HOOKS_QUEUES)
 		p->skel->bss->datagrams_watched = engine_have(p, "datagram sockets");
 	hits_begin(p);
 	return 0;

@@ -57,8 +57,9 @@ struct engine_config {
 int engine_load(struct engine **out, const struct engine_config *config,
 		      char why[WHY_BYTES]);
 
-/* Does nothing for hooks that are attached already. */
-int engine_attach(struct engine *p, enum hook_set set, char why[WHY_BYTES]);
+/* Of the configured sets those of @sets (enum hook_set), in the order of the table. Does nothing for hooks that are
+ * attached already. */
+int engine_attach(struct engine *p, unsigned int sets, char why[WHY_BYTES]);
 
 /* What became of each hook, and what its program missed until now. How many there are. */
 int engine_list(const struct engine *p, struct probe probes[PROBES_MAX]);

@@ -33,6 +33,7 @@
 #define NEEDED HOOK_NEEDED
 #define ELSE HOOK_ELSE
 
+/* They are attached in this order. */
 const struct hook hooks[] = {
 	TRACEPOINT(1, "process_free", "processes", "sched_process_free", ALWAYS, NEEDED),
 	TRACEPOINT(0, "process_exit", "processes", "sched_process_exit", ALWAYS, NEEDED),
@@ -44,8 +45,6 @@ const struct hook hooks[] = {
 	TRACEPOINT(1, "socket_death_again", "sequence", "tcp_destroy_sock", ALWAYS, NEEDED),
 	TRACEPOINT(1, "socket_drop", "sequence", "tcp_destroy_sock", ALWAYS, NEEDED),
 	TRACEPOINT(1, "socket_drop_again", "sequence", "tcp_destroy_sock", ALWAYS, NEEDED),
-	TRACEPOINT(3, "socket_state", "sequence", "inet_sock_set_state", ALWAYS, NEEDED),
-	TRACEPOINT(3, "socket_state_again", "sequence", "inet_sock_set_state", ALWAYS, NEEDED),
 
 	WITHOUT(4, "send_turn", "sends", "tcp_sendmsg_locked", ALWAYS, PLAIN),
 	WITHOUT(4, "send_turn", "accepted", "tcp_sendmsg_locked", DETAIL, NEEDED),
@@ -91,9 +90,6 @@ const struct hook hooks[] = {
 	FEXIT(2, "datagram_queue_exit", "datagrams queued", "__udp_enqueue_schedule_skb", QUEUES, PLAIN),
 	TRACEPOINT(4, "datagram_drop", "datagrams dropped", "kfree_skb", QUEUES, PLAIN),
 	FENTRY(1, "datagram_dropped", "datagram sockets", "sk_common_release", DATAGRAMS, PLAIN),
-	/* Books begin when all other hooks are there. */
-	CGROUP("datagram_released", "datagram sockets", "sock_release", QUEUES),
-	CGROUP("datagram_made", "datagram sockets", "sock_create", QUEUES),
 
 	TRACEPOINT(2, "rx_copy", "rx_copy", "skb_copy_datagram_iovec", ALWAYS, HOOK_DERIVED),
 	TRACEPOINT(3, "receive_call", "rx_discard", "sock_recv_length", ALWAYS, PLAIN),
@@ -151,6 +147,12 @@ const struct hook hooks[] = {
 	FENTRY(3, "notification_put_enter", "completions", "msg_zerocopy_complete", DETAIL, ELSE),
 	FEXIT(3, "notification_put_exit", "completions", "msg_zerocopy_complete", DETAIL, ELSE),
 	{ "gather", "user_gather", HOOK_USDT, "copyscope:gather", 0, DETAIL, PLAIN, false, NULL, 0 },
+
+	/* Books begin when all other hooks are there: they count what a socket that begins moves from its first byte on. */
+	CGROUP("datagram_released", "datagram sockets", "sock_release", QUEUES),
+	CGROUP("datagram_made", "datagram sockets", "sock_create", QUEUES),
+	TRACEPOINT(3, "socket_state", "sequence", "inet_sock_set_state", ALWAYS, NEEDED),
+	TRACEPOINT(3, "socket_state_again", "sequence", "inet_sock_set_state", ALWAYS, NEEDED),
 	{}
 };
 

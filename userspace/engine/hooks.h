@@ -21,6 +21,7 @@ enum hook_set {
 	HOOKS_QUEUES = 64,	/* and only a watch of UDP */
 	HOOKS_SHARED = 128,	/* what UDP needs and TCP passes, too */
 	HOOKS_SIZES = 256,	/* what only the sizes of calls need */
+	HOOKS_ALL = 511,
 };
 
 enum hook_rank {

@@ -118,19 +118,7 @@ int probes_attach(struct probes *p, struct record *r)
 	engine_prepare_stacks(p->engine);
 	err = cost_probes_attach_entries(p->cost, r);
 	if (!err)
-		err = engine_attach(p->engine, HOOKS_ALWAYS, r->backend_why);
-	if (!err)
-		err = engine_attach(p->engine, HOOKS_ZEROCOPY, r->backend_why);
-	if (!err)
-		err = engine_attach(p->engine, HOOKS_CALLS, r->backend_why);
-	if (!err)
-		err = engine_attach(p->engine, HOOKS_DETAIL, r->backend_why);
-	if (!err)
-		err = engine_attach(p->engine, HOOKS_DATAGRAMS, r->backend_why);
-	if (!err)
-		err = engine_attach(p->engine, HOOKS_SHARED, r->backend_why);
-	if (!err)
-		err = engine_attach(p->engine, HOOKS_TLS, r->backend_why);
+		err = engine_attach(p->engine, HOOKS_ALL, r->backend_why);
 	if (!err)
 		err = cost_probes_attach_exits(p->cost, r);
 	if (err)

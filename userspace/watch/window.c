@@ -228,6 +228,12 @@ static void sample_cpu(struct watch *w, unsigned int hz)
 		w->cpu_clock = NULL;
 }
 
+/* What waits until a socket needs it, and a witness that nobody asked for. */
+static unsigned int left_for_later(const struct watch_config *config)
+{
+	return HOOKS_ZEROCOPY | HOOKS_SHARED | (config->books == WATCH_CALLS ? 0 : HOOKS_CALLS);
+}
+
 int watch_open(struct watch **out, const struct watch_config *config, char why[WHY_BYTES])
 {
 	struct watch *w = calloc(1, sizeof(*w));
@@ -249,11 +255,10 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	probes.fault_inject = config->fault_inject;
 	probes.calls = config->books == WATCH_CALLS;
 	probes.sets = HOOKS_ALWAYS | HOOKS_ZEROCOPY | HOOKS_CALLS | HOOKS_DATAGRAMS | HOOKS_QUEUES | HOOKS_SHARED |
-		      HOOKS_TLS | (config->details ? HOOKS_DETAIL : 0);
+		      HOOKS_TLS | (config->details ? HOOKS_DETAIL : 0) | (config->sizes ? HOOKS_SIZES : 0);
 	probes.hardware_dma = probes.references = true;
 	probes.cpu = config->cpu_hz;
 	probes.sizes = w->sizes = config->sizes;
-	probes.sets |= config->sizes ? HOOKS_SIZES : 0;
 	probes.stacks = config->stacks;
 	probes.stack_every = config->stack_every;
 	w->details = config->details;
@@ -262,19 +267,7 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	if (!err && w->details)
 		engine_prepare_stacks(w->probes);
 	if (!err)
-		err = engine_attach(w->probes, HOOKS_ALWAYS, why);
-	if (!err)
-		err = engine_attach(w->probes, HOOKS_TLS, why);
-	if (!err && w->details)
-		err = engine_attach(w->probes, HOOKS_DETAIL, why);
-	if (!err && config->books == WATCH_CALLS)
-		err = engine_attach(w->probes, HOOKS_CALLS, why);
-	if (!err && w->sizes)
-		err = engine_attach(w->probes, HOOKS_SIZES, why);
-	if (!err)
-		err = engine_attach(w->probes, HOOKS_DATAGRAMS, why);
-	if (!err)
-		err = engine_attach(w->probes, HOOKS_QUEUES, why);
+		err = engine_attach(w->probes, HOOKS_ALL & ~left_for_later(config), why);
 	if (!err)
 		err = watch_choose(w->probes, &w->subject, &w->chosen, why);
 	if (!err)
