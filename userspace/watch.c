@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Conducts a watch: whom, window open, command released, readings, window closed, report. */
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,6 +21,8 @@
 #define PROGRAM "copyscope watch"
 
 enum { EXIT_FINE, EXIT_BROKEN, EXIT_USAGE, EXIT_REFUSED };
+/* Larger arrays are mappings of their own. */
+enum { MAPPED_BYTES = 128 << 10 };
 
 struct conduct {
 	struct watch_options options;
@@ -249,6 +252,9 @@ int main(int argc, char **argv)
 	int status;
 
 	c.words = argv;
+	/* Each reading makes and frees arrays of megabytes. glibc would raise this with each that is freed, up to
+	 * 32 MiB, and keep them in a heap that is half holes after an hour. */
+	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
 	streams_open();
 	streams_watch(PROGRAM);
 	watch_options_parse(argc, argv, &c.options);
