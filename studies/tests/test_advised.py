@@ -9,8 +9,8 @@ from copyscope.model.changes import Change
 from copyscope.records.run_record import Point
 from copyscope_studies.advised import command, truth
 from copyscope_studies.advised.truth import OPEN, RIGHT, UNTOLD, WRONG, Row
-from copyscope_studies.advised.workloads import SERIES, WAYS
-from helpers.pictures import as_records, made
+from copyscope_studies.advised.workloads import GUEST, SERIES, WAYS
+from helpers.pictures import as_records, made, modelled, two_passes
 
 SERIES_LO = SERIES[0]
 PAYS, COSTS, UNDECIDED = Change(-100, -150, -50), Change(100, 50, 150), Change(-10, -50, 50)
@@ -49,6 +49,13 @@ def test_rounds_are_paired_by_the_task_clocks_of_both_ends():
     found, = truth.found(rows, SERIES_LO, records)
     assert found.measured.middle == pytest.approx(6000) and found.measured.n == 6
     assert found.sign == RIGHT
+
+
+def test_of_what_else_a_guest_does_softirqs_are_a_messages_and_its_idle_loop_is_not():
+    data = modelled(two_passes(made("A1-host")))
+    # 70,000 instructions in each of three contexts of both ends, and in the softirqs of others.
+    record, = as_records([data])
+    assert truth.message_cost(record, GUEST) == pytest.approx(7 * 70_000 / record.times.messages)
 
 
 def truth_point(label, repeat):
