@@ -21,6 +21,7 @@ from copyscope.model.changes import (
     RING_ROWS,
     RING_ZEROCOPY,
     ROWS,
+    SEGMENT_BYTES,
     STREAM,
     TURNS,
     ZEROCOPY,
@@ -28,6 +29,7 @@ from copyscope.model.changes import (
 )
 from copyscope.model.choice import LEAVE, PAYS, UNDECIDED, Route, Sends, back, choose
 from copyscope.model.costs import Costs
+from copyscope.runs import baseline as baseline_runs
 from copyscope.runs.baseline import joined, lacks_alone
 from copyscope.sweep import sizes_from
 from helpers import schemas, watches
@@ -35,7 +37,9 @@ from helpers.baselines import MACHINE, baseline, row
 from helpers.records import ROOT
 
 SIZES = (64, 4096, 65536, 1 << 20)
-PAGES = (1, 2, 4, 8, 15)
+WITHIN_A_PACKET = (64, 4096, 65536)
+# What reading a notification apart adds: all of it where a send is alone, as one of 64 KiB is.
+APART = 400
 
 
 def by_size(fixed: float, each: float) -> dict[float, float]:
@@ -43,13 +47,18 @@ def by_size(fixed: float, each: float) -> dict[float, float]:
     return {size: fixed + each * size for size in SIZES}
 
 
-def by_pages(fixed: float, each: float) -> dict[float, float]:
-    """The same for each page."""
-    return {pages: fixed + each * pages for pages in PAGES}
+def queued(fixed: float, each: float, apart: float = 0) -> dict[float, float]:
+    """The same in the queue of a socket."""
+    return {size: fixed + each * size + (apart if size == 65536 else 0) for size in WITHIN_A_PACKET}
+
+
+def single(fixed: float, each: float, apart: float = 0) -> dict[float, float]:
+    """The same of one send of a page, and of the connection that it is alone in."""
+    return {4096: 3000 + fixed + each * 4096 + apart}
 
 
 def made(**changes: dict[str, Any]) -> dict[str, Any]:
-    """A baseline: to a device a page costs 800 ns to copy and 100 to pin, and a notification 1,000."""
+    """A baseline: to a device a byte takes 0.2 ns to copy and 0.02 to refer to, which takes 1,000 a send."""
     rows = {"cpu_copy": row("cpu-copy", 1819.2, points=by_size(1000, 0.2)),
             "cpu_reference": row("cpu-reference", 4228.8, points=by_size(3000, 0.3)),
             "cpu_file": row("cpu-file", 2409.6, points=by_size(2000, 0.1)),
@@ -60,9 +69,16 @@ def made(**changes: dict[str, Any]) -> dict[str, Any]:
             "cpu_ring_reference": row("cpu-ring-reference", 4628.8, points=by_size(3400, 0.3)),
             "turn_ring": row("turn-ring", 7000.0, points=by_size(6000, 0.2)),
             "turn_ring_reference": row("turn-ring-reference", 9500.0, points=by_size(9500, 0.3)),
-            "away_copy": row("away-copy", 900.0, points=by_pages(500, 800)),
-            "away_cold": row("away-cold", 900.0, points=by_pages(500, 800)),
-            "away_reference": row("away-reference", 1600.0, points=by_pages(1500, 100)), **changes}
+            "away_copy": row("away-copy", 1319.2, points=queued(500, 0.2)),
+            "away_cold": row("away-cold", 1319.2, points=queued(500, 0.2)),
+            "away_reference": row("away-reference", 1581.9, points=queued(1500, 0.02, APART)),
+            "away_file": row("away-file", 1104.8, points=queued(900, 0.05)),
+            "away_ring": row("away-ring", 1619.2, points=queued(800, 0.2)),
+            "away_ring_reference": row("away-ring-reference", 1781.9, points=queued(1700, 0.02, APART)),
+            "alone_copy": row("alone-copy", 4319.2, points=single(500, 0.2)),
+            "alone_reference": row("alone-reference", 4981.9, points=single(1500, 0.02, APART)),
+            "alone_ring_reference": row("alone-ring-reference", 5181.9, points=single(1700, 0.02, APART)),
+            **changes}
     return baseline(**rows)
 
 
@@ -99,44 +115,63 @@ def record(*processes: dict[str, Any], **socket: Any) -> dict[str, Any]:
 
 
 def test_a_change_is_what_its_prices_add_up_to():
-    # 65,536 bytes that begin anywhere touch 1 + 65535 / 4096 pages; 16 of them are copied today.
-    pages = 1 + 65535 / 4096
-    change, fixed = of_send(COSTS, ZEROCOPY, AWAY, STREAM, 65536), 2000 + 0.1 * 64
-    assert change.ns == pytest.approx(fixed + 100 * (pages - 1) - 16 * 800)
-    off = MOST_ERROR * (fixed + 100 * (pages - 1) + 16 * 800) + ERROR_OF_WHOLE * (1000 + 0.2 * 65536)
-    assert (change.low, change.high) == pytest.approx((change.ns - off, change.ns + off))
+    change, more = of_send(COSTS, ZEROCOPY, AWAY, STREAM, 65536), 1000 + APART - 0.18 * 65536
+    assert change.ns == pytest.approx(more)
+    off = MOST_ERROR * -more + ERROR_OF_WHOLE * (1000 + 0.2 * 65536)
+    assert (change.low, change.high) == pytest.approx((more - off, more + off))
     local = of_send(COSTS, ZEROCOPY, LOCAL, STREAM, 65536)
     assert local.ns == pytest.approx(2000 + 0.1 * 65536) and local.verdict == "costs"
-    for place in (LOCAL, AWAY):
-        assert of_send(COSTS, FILE, place, STREAM, 65536).ns == pytest.approx(1000 - 0.1 * 65536)
+    assert of_send(COSTS, FILE, LOCAL, STREAM, 65536).ns == pytest.approx(1000 - 0.1 * 65536)
+    assert of_send(COSTS, FILE, AWAY, STREAM, 65536).ns == pytest.approx(400 - 0.15 * 65536)
 
 
-def test_a_send_with_an_answer_has_prices_of_its_own():
+def test_to_a_device_neither_a_call_nor_a_notification_grows_beyond_a_packet():
+    for pattern in (STREAM, TURNS):
+        assert of_send(COSTS, ZEROCOPY, AWAY, pattern, 1 << 20).ns == pytest.approx(1000 + APART - 0.18 * (1 << 20))
+        assert of_send(COSTS, RING, AWAY, pattern, 1 << 20).ns == pytest.approx(300)
+        assert of_send(COSTS, FILE, AWAY, pattern, 1 << 20).ns == pytest.approx(400 - 0.15 * (1 << 20))
+
+
+def test_where_memory_is_far_the_copy_saves_more():
+    far = Costs(made(away_cold=row("away-cold", 1728.8, points=queued(500, 0.3))), "made")
+    near, other = (of_send(each, ZEROCOPY, AWAY, STREAM, 1 << 20) for each in (COSTS, far))
+    assert other.ns == near.ns and other.high == near.high
+    assert near.low - other.low == pytest.approx(0.1 * (1 << 20))
+    assert of_send(far, RING, AWAY, STREAM, 65536) == of_send(COSTS, RING, AWAY, STREAM, 65536)
+
+
+def test_a_short_send_by_reference_takes_a_packet_of_its_own_in_a_stream():
+    # The shortest adds 7,006.4 ns to a stream here, and 4,006.4 where each has a packet anyway.
+    costs = Costs(made(cpu_reference=row("cpu-reference", 9228.8, points=by_size(8000, 0.3))), "made")
+    change = 1000 - 0.18 * 64
+    assert of_send(costs, ZEROCOPY, AWAY, STREAM, 64).ns == pytest.approx(change + 3000 * (1 - 64 / SEGMENT_BYTES))
+    assert of_send(costs, ZEROCOPY, AWAY, TURNS, 64).ns == pytest.approx(change)
+    assert of_send(costs, ZEROCOPY, AWAY, STREAM, 4096).ns == pytest.approx(1000 - 0.18 * 4096)
+    assert of_send(costs, RING, AWAY, STREAM, 64).ns == pytest.approx(300)
+
+
+def test_a_send_with_an_answer_has_prices_of_its_own_here():
     assert of_send(COSTS, ZEROCOPY, LOCAL, TURNS, 65536).ns == pytest.approx(4000 + 0.1 * 65536)
-    pages = 1 + 65535 / 4096
-    assert of_send(COSTS, ZEROCOPY, AWAY, TURNS, 65536).ns == \
-        pytest.approx(4000 + 0.1 * 64 + 100 * (pages - 1) - 16 * 800)
 
 
 def test_a_ring_is_priced_by_rows_of_its_own():
-    for place in (LOCAL, AWAY):
-        assert of_send(COSTS, RING, place, STREAM, 65536).ns == pytest.approx(500)
-        assert of_send(COSTS, RING, place, TURNS, 65536).ns == pytest.approx(1000)
+    for pattern, here in ((STREAM, 500), (TURNS, 1000)):
+        assert of_send(COSTS, RING, LOCAL, pattern, 65536).ns == pytest.approx(here)
+        assert of_send(COSTS, RING, AWAY, pattern, 65536).ns == pytest.approx(300)
     assert of_send(COSTS, RING_ZEROCOPY, LOCAL, STREAM, 65536).ns == pytest.approx(2400 + 0.1 * 65536)
-    pages = 1 + 65535 / 4096
     assert of_send(COSTS, RING_ZEROCOPY, AWAY, STREAM, 65536).ns == \
-        pytest.approx(2400 + 0.1 * 64 + 100 * (pages - 1) - 16 * 800)
+        pytest.approx(1200 + APART - 0.18 * 65536)
 
 
 def test_beyond_the_longest_measured_send_each_byte_takes_as_much():
-    assert of_send(COSTS, FILE, AWAY, STREAM, 4 << 20).ns == pytest.approx(4 * (1000 - 0.1 * (1 << 20)))
+    assert of_send(COSTS, FILE, LOCAL, STREAM, 4 << 20).ns == pytest.approx(4 * (1000 - 0.1 * (1 << 20)))
 
 
 def test_what_repeats_lie_apart_widens_the_interval():
     wide = made()
     points, = [each["curve"]["points"] for each in wide["rows"] if each["row"] == "cpu-file"]
     points[2].update(low=0.9 * points[2]["value"], high=1.1 * points[2]["value"])
-    narrow, other = (of_send(Costs(each, "made"), FILE, AWAY, STREAM, 65536) for each in (made(), wide))
+    narrow, other = (of_send(Costs(each, "made"), FILE, LOCAL, STREAM, 65536) for each in (made(), wide))
     assert other.ns == narrow.ns and other.high - other.low > narrow.high - narrow.low
 
 
@@ -146,6 +181,19 @@ def test_prices_of_several_turns_have_ends_that_hold_all():
     found, = json.loads(joined([turn(each) for each in (10.0, 30.0, 11.0)]))["rows"]
     assert found["curve"]["points"] == [{"x": 64, "value": 11.0, "low": 10.0, "high": 30.0, "n": 3,
                                          "disk_bytes": None}]
+
+
+@pytest.mark.parametrize("seconds, turns", [(1, 3), (6.5, 3), (7, 2), (60, 2)])
+def test_prices_are_measured_so_often_as_time_allows(monkeypatch, seconds, turns):
+    clock = [0.0]
+
+    def measure(*_words: object, **_more: object) -> bytes:
+        clock[0] += seconds
+        return json.dumps({"rows": [row("cpu-copy", 10.0, points={64: 10.0})]}).encode()
+    monkeypatch.setattr(baseline_runs, "measure", measure)
+    monkeypatch.setattr(baseline_runs.time, "monotonic", lambda: clock[0])
+    found, = json.loads(baseline_runs.measure_in_turn(("cpu-copy",)))["rows"]
+    assert found["curve"]["points"][0]["n"] == turns
 
 
 SENDS = [Sends(64, 64.0, 1000), Sends(4096, 4093.0, 23), Sends(65536, 65536.0, 100)]
@@ -170,9 +218,9 @@ def test_where_the_route_is_not_known_both_ends_count():
 
 
 def test_prices_that_nearly_cancel_out_decide_nothing():
-    # 64 bytes: a notification, and next to no copy is saved. About 12,000 both are alike.
+    # 64 bytes: a notification, and next to no copy is saved. About 5,500 both are alike.
     assert choose(COSTS, ZEROCOPY, TO_DEVICE, STREAM, SENDS[:1]).verdict == LEAVE
-    assert choose(COSTS, ZEROCOPY, TO_DEVICE, STREAM, [Sends(8192, 12000.0, 5)]).verdict == UNDECIDED
+    assert choose(COSTS, ZEROCOPY, TO_DEVICE, STREAM, [Sends(4096, 5500.0, 5)]).verdict == UNDECIDED
 
 
 def test_sends_that_go_by_reference_in_vain_are_sent_plain_again():
@@ -370,6 +418,7 @@ def test_a_sweep_takes_the_sizes_that_moved_most(tmp_path):
 
 
 def test_the_rows_that_are_measured_are_all_that_is_used():
-    assert {"cpu-copy", "cpu-reference", "cpu-file", "turn-copy", "turn-reference", "turn-file",
-            "away-copy", "away-cold", "away-reference"} == set(ROWS)
-    assert {f"{each}-{kind}" for each in ("cpu", "turn") for kind in ("ring", "ring-reference")} == set(RING_ROWS)
+    assert {"cpu-copy", "cpu-reference", "cpu-file", "turn-copy", "turn-reference", "turn-file", "away-copy",
+            "away-cold", "away-reference", "away-file", "alone-copy", "alone-reference"} == set(ROWS)
+    assert {f"{each}-{kind}" for each in ("cpu", "turn", "away") for kind in ("ring", "ring-reference")} | \
+        {"alone-ring-reference"} == set(RING_ROWS)

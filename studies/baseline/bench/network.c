@@ -119,6 +119,7 @@ int net_nowhere(struct work *w, struct net *n)
 	int err = new_side(w, n, NEAR);
 
 	n->ns[FAR] = n->ns[NEAR];
+	n->far = address_of(addresses[FAR]).sin_addr;
 	if (!err && (net_namespace_run_ip(batch, NULL, 0) || device_up(DEVICE, addresses[NEAR])))
 		err = work_fail(w, 0, "cannot make a device of its own");
 	snprintf(w->device, sizeof(w->device), DEVICE);

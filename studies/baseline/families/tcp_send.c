@@ -5,13 +5,11 @@
  * of a message adds. Small segments may wait for each other, as in any stream.
  *
  * Rows of processor time have the task clock of both ends, which other programs do not lengthen. Of those
- * whose datagrams end at the sender, nothing is copied behind the socket, as where a device takes pages:
- * the kernel drops what is for a group with a time to live of 0 just before the device (ip_mc_output() in
- * net/ipv4/ip_output.c).
+ * that stay in the queue of their socket, nothing is copied behind it, as where a device takes pages: a
+ * connection under repair (TCP_REPAIR) has nobody at its other end, queues what it is given as any other
+ * does, sends none of it, and frees it when it is dropped (tcp_disconnect() in net/ipv4/tcp.c).
  */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <net/if.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -36,17 +34,20 @@ enum {
 	COPY, ZEROCOPY, ZEROCOPY_PIECES, WRITE_PIECES, WRITE_WHOLE,
 	CPU_COPY, CPU_REFERENCE, CPU_FILE, CPU_RING, CPU_RING_REFERENCE,
 	TURN_COPY, TURN_REFERENCE, TURN_FILE, TURN_RING, TURN_RING_REFERENCE,
-	AWAY_COPY, AWAY_COLD, AWAY_REFERENCE,
+	AWAY_COPY, AWAY_COLD, AWAY_REFERENCE, AWAY_FILE, AWAY_RING, AWAY_RING_REFERENCE,
+	ALONE_COPY, ALONE_REFERENCE, ALONE_RING_REFERENCE,
 };
 enum { PAGE_BYTES = 4096, DEFAULT_BYTES = 4096, SMALLEST = 8, LARGEST = 1 << 20 };
 enum { PIECES_MAX = 16, PIECE_BYTES = 8, BYTES_FULL_TURNS = 65536 };
 /* As many buffers in flight as the workload has. */
 enum { POOL_BYTES = 4 << 20, POOL_MAX = 256 };
-/* A datagram has at most 65,507 bytes, and a packet 16 pages. */
-enum { AWAY_PAGES = 15, DISCARD_PORT = 9 };
+/*
+ * Sends that are in the queue together, and are freed and notified together: a packet of them at most, as one
+ * acknowledgement covers. More would ask for memory that nobody has just freed.
+ */
+enum { AWAY_BATCH = 16, AWAY_BATCH_BYTES = 65536, AWAY_QUEUE_BYTES = 1 << 20, DISCARD_PORT = 9 };
 /* One request at a time, as the workload makes them; notifications come later. */
 enum { RING_ENTRIES = 4, RING_COMPLETIONS = 2 * POOL_MAX };
-#define ALL_HOSTS "224.0.0.1"	/* every device is in this group from the beginning, and tells nobody */
 
 /* One connection and the process that drains it. */
 struct stream {
@@ -56,6 +57,7 @@ struct stream {
 	struct drain drain;
 	uint64_t sent, notified;	/* zero-copy sends, and those whose notification was read */
 	bool turns;			/* each send has an answer that is awaited */
+	bool queued;			/* nothing is notified before the connection is dropped */
 	uint64_t copied;		/* of these, where it says that bytes were copied after all */
 	int file;			/* what sendfile() sends; -1: nothing */
 	struct io_uring ring;
@@ -73,13 +75,14 @@ static bool in_turns(const struct row *row)
 
 static bool of_file(const struct row *row)
 {
-	return row->which == CPU_FILE || row->which == TURN_FILE;
+	return row->which == CPU_FILE || row->which == TURN_FILE || row->which == AWAY_FILE;
 }
 
 static bool by_ring(const struct row *row)
 {
 	return row->which == CPU_RING || row->which == CPU_RING_REFERENCE || row->which == TURN_RING ||
-	       row->which == TURN_RING_REFERENCE;
+	       row->which == TURN_RING_REFERENCE || row->which == AWAY_RING ||
+	       row->which == AWAY_RING_REFERENCE || row->which == ALONE_RING_REFERENCE;
 }
 
 static bool by_reference(const struct row *row)
@@ -87,7 +90,8 @@ static bool by_reference(const struct row *row)
 	return row->which == ZEROCOPY || row->which == ZEROCOPY_PIECES ||
 	       row->which == CPU_REFERENCE || row->which == TURN_REFERENCE ||
 	       row->which == CPU_RING_REFERENCE || row->which == TURN_RING_REFERENCE ||
-	       row->which == AWAY_REFERENCE;
+	       row->which == AWAY_REFERENCE || row->which == AWAY_RING_REFERENCE ||
+	       row->which == ALONE_REFERENCE || row->which == ALONE_RING_REFERENCE;
 }
 
 /* As programs have it: pages that lie together are referenced for less. */
@@ -238,7 +242,7 @@ static int send_references(struct work *w, struct stream *s, uint64_t calls, int
 			piece[n] = (struct iovec){ at + n * room, bytes };
 		wait_for_notifications(s, pool - 1);
 		while ((sent = sendmsg(s->fd, &header, MSG_NOSIGNAL | MSG_ZEROCOPY)) < 0 &&
-		       errno == ENOBUFS && s->sent > s->notified)
+		       errno == ENOBUFS && s->sent > s->notified && !s->queued)
 			wait_for_notifications(s, s->sent - s->notified - 1);
 		if (sent != (ssize_t)(bytes * pieces))
 			return work_fail(w, errno, "a zero-copy send was refused or cut short");
@@ -246,7 +250,6 @@ static int send_references(struct work *w, struct stream *s, uint64_t calls, int
 		if (!answered(s))
 			return work_fail(w, errno, "the connection broke");
 	}
-	wait_for_notifications(s, 0);
 	return 0;
 }
 
@@ -306,8 +309,7 @@ static int send_by_ring(struct work *w, struct stream *s, uint64_t calls, uint64
 {
 	uint64_t room = reference ? (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES : 0;
 	uint64_t pool = reference ? POOL_BYTES / room : 1;
-	bool ended;
-	int err = 0, result;
+	int err = 0;
 
 	pool = pool > POOL_MAX ? POOL_MAX : pool;
 	for (uint64_t i = 0; i < calls && !err; i++) {
@@ -315,9 +317,20 @@ static int send_by_ring(struct work *w, struct stream *s, uint64_t calls, uint64
 		if (!err && !answered(s))
 			err = -errno;
 	}
+	return err ? work_fail(w, -err, "a send by io_uring failed or was cut short") : 0;
+}
+
+/* Waits until all that was sent by reference is notified. */
+static int settle(struct work *w, struct stream *s, const struct row *row)
+{
+	int err = 0, result;
+	bool ended;
+
+	if (!by_ring(row))
+		wait_for_notifications(s, 0);
 	while (s->sent > s->notified && !err)
 		err = ring_take(s, &result, &ended);
-	return err ? work_fail(w, -err, "a send by io_uring failed or was cut short") : 0;
+	return err ? work_fail(w, -err, "a notification by io_uring did not come") : 0;
 }
 
 static int send_file(struct work *w, struct stream *s, uint64_t calls, uint64_t bytes)
@@ -335,6 +348,21 @@ static int send_file(struct work *w, struct stream *s, uint64_t calls, uint64_t 
 	return 0;
 }
 
+static int send_all(struct work *w, struct stream *s, const struct row *row, uint64_t calls, uint64_t x)
+{
+	if (of_file(row))
+		return send_file(w, s, calls, x);
+	if (by_ring(row))
+		return send_by_ring(w, s, calls, x, by_reference(row));
+	if (row->which == AWAY_COLD)
+		return send_cold_copies(w, s, calls, x);
+	if (!by_reference(row))
+		return send_copies(w, s, calls, x);
+	if (row->which == ZEROCOPY_PIECES)
+		return send_references(w, s, calls, x, PIECE_BYTES);
+	return send_references(w, s, calls, 1, x);
+}
+
 static int time_stream_of(struct work *w, const struct row *row, uint64_t calls, uint64_t x)
 {
 	struct stream *s = w->own;
@@ -348,16 +376,9 @@ static int time_stream_of(struct work *w, const struct row *row, uint64_t calls,
 		return err;
 	}
 	net_region_begin(w);
-	if (of_file(row))
-		err = send_file(w, s, calls, x);
-	else if (by_ring(row))
-		err = send_by_ring(w, s, calls, x, zerocopy);
-	else if (!zerocopy)
-		err = send_copies(w, s, calls, x);
-	else if (row->which == ZEROCOPY_PIECES)
-		err = send_references(w, s, calls, x, PIECE_BYTES);
-	else
-		err = send_references(w, s, calls, 1, x);
+	err = send_all(w, s, row, calls, x);
+	if (!err)
+		err = settle(w, s, row);
 	stream_close(w, s);
 	net_region_end(w);
 	if (by_ring(row))
@@ -366,44 +387,60 @@ static int time_stream_of(struct work *w, const struct row *row, uint64_t calls,
 	return err;
 }
 
-/* Datagrams that no device gets. */
-static int away_open(struct work *w, struct stream *s)
+/* A connection to nobody: under repair the kernel makes it without asking the other end. */
+static int away_open(struct work *w, struct stream *s, bool zerocopy)
 {
-	struct sockaddr_in group = { .sin_family = AF_INET, .sin_port = htons(DISCARD_PORT) };
-	struct ip_mreqn device = { .imr_ifindex = if_nametoindex(w->device) };
-	int zero = 0, one = 1;
+	int on = 1, off = 0, room = AWAY_QUEUE_BYTES;
 
-	s->sent = s->notified = s->copied = 0;
-	inet_pton(AF_INET, ALL_HOSTS, &group.sin_addr);
-	s->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (s->fd < 0 ||
-	    setsockopt(s->fd, IPPROTO_IP, IP_MULTICAST_IF, &device, sizeof(device)) ||
-	    setsockopt(s->fd, IPPROTO_IP, IP_MULTICAST_TTL, &zero, sizeof(zero)) ||
-	    setsockopt(s->fd, IPPROTO_IP, IP_MULTICAST_LOOP, &zero, sizeof(zero)) ||
-	    setsockopt(s->fd, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one)) ||
-	    connect(s->fd, (struct sockaddr *)&group, sizeof(group)))
-		return work_fail(w, errno, "cannot send datagrams to a group");
+	*s = (struct stream){ .net = s->net, .buffer = s->buffer, .file = s->file, .queued = true };
+	s->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (s->fd < 0 || setsockopt(s->fd, IPPROTO_TCP, TCP_REPAIR, &on, sizeof(on)) ||
+	    setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, &off, sizeof(off)) ||
+	    setsockopt(s->fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room)) ||
+	    (zerocopy && setsockopt(s->fd, SOL_SOCKET, SO_ZEROCOPY, &on, sizeof(on))))
+		return work_fail(w, errno, "cannot put a connection under repair");
 	return 0;
 }
 
-static int time_away(struct work *w, const struct row *row, uint64_t calls, uint64_t pages)
+/* Fills its queue, and drops the connection with all that is in it. */
+static int away_batch(struct work *w, struct stream *s, const struct row *row, uint64_t calls, uint64_t x)
+{
+	struct sockaddr_in nobody = { .sin_family = AF_INET, .sin_port = htons(DISCARD_PORT), .sin_addr = s->net.far };
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	int queue = TCP_SEND_QUEUE, err, failed;
+	socklen_t size = sizeof(failed);
+
+	if (connect(s->fd, (struct sockaddr *)&nobody, sizeof(nobody)) ||
+	    setsockopt(s->fd, IPPROTO_TCP, TCP_REPAIR_QUEUE, &queue, sizeof(queue)))
+		return work_fail(w, errno, "cannot connect under repair");
+	err = send_all(w, s, row, calls, x);
+	/* What it is dropped with is an error of the socket, which is read to connect it again. */
+	if (!err && (connect(s->fd, &none, sizeof(none)) ||
+		     getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &failed, &size)))
+		err = work_fail(w, errno, "cannot drop a connection under repair");
+	return err ? err : settle(w, s, row);
+}
+
+static int time_away(struct work *w, const struct row *row, uint64_t calls, uint64_t x)
 {
 	struct stream *s = w->own;
-	int err = away_open(w, s);
+	uint64_t batch = row->which >= ALONE_COPY ? 1 : AWAY_BATCH;
+	uint64_t most = AWAY_BATCH_BYTES / x < batch ? AWAY_BATCH_BYTES / x : batch;
+	int err = away_open(w, s, by_reference(row));
 
+	if (!err && by_ring(row))
+		err = ring_open(w, s);
 	if (err) {
 		close(s->fd);
 		return err;
 	}
 	net_region_begin(w);
-	if (by_reference(row))
-		err = send_references(w, s, calls, 1, pages * PAGE_BYTES);
-	else if (row->which == AWAY_COLD)
-		err = send_cold_copies(w, s, calls, pages * PAGE_BYTES);
-	else
-		err = send_copies(w, s, calls, pages * PAGE_BYTES);
+	for (uint64_t done = 0; done < calls && !err; done += most)
+		err = away_batch(w, s, row, calls - done < most ? calls - done : most, x);
 	net_region_end(w);
 	w->witness[WITNESS_COMPLETIONS] = s->notified - s->copied;
+	if (by_ring(row))
+		io_uring_queue_exit(&s->ring);
 	close(s->fd);
 	return err;
 }
@@ -451,7 +488,7 @@ static int time_write(struct work *w, uint64_t calls, int pieces, bool whole)
 static int time_send(struct work *w, const struct row *row, uint64_t calls)
 {
 	bool write = row->which == WRITE_PIECES || row->which == WRITE_WHOLE;
-	bool pieces = write || row->which == ZEROCOPY_PIECES || is_away(row);
+	bool pieces = write || row->which == ZEROCOPY_PIECES;
 	uint64_t x = w->x ? w->x : pieces ? 1 : DEFAULT_BYTES;
 	int err;
 
@@ -487,18 +524,23 @@ static uint64_t sizes_of_ways(const struct work *w, int i)
 	return (size_t)i < sizeof(bytes) / sizeof(*bytes) ? bytes[i] : 0;
 }
 
+static uint64_t sizes_of_packets(const struct work *w, int i)
+{
+	uint64_t bytes = sizes_of_ways(w, i);
+
+	return bytes <= AWAY_BATCH_BYTES ? bytes : 0;
+}
+
+static uint64_t one_size(const struct work *w, int i)
+{
+	return i ? 0 : DEFAULT_BYTES;
+}
+
 static uint64_t sizes_of_turns(const struct work *w, int i)
 {
 	static const uint64_t bytes[] = { 64, 4096, 65536, LARGEST };
 
 	return (size_t)i < sizeof(bytes) / sizeof(*bytes) ? bytes[i] : 0;
-}
-
-static uint64_t page_counts(const struct work *w, int i)
-{
-	static const uint64_t pages[] = { 1, 2, 4, 8, AWAY_PAGES };
-
-	return (size_t)i < sizeof(pages) / sizeof(*pages) ? pages[i] : 0;
 }
 
 #define ON_LOOPBACK                                                                         \
@@ -510,12 +552,18 @@ static uint64_t page_counts(const struct work *w, int i)
 	{ EXACTLY, WITNESS(WITNESS_COMPLETIONS), 1, 0, 0, "each is notified once" },        \
 	{ EXACTLY, WITNESS(WITNESS_BYTES), bytes, 0, 0, "every byte arrived" }, ON_LOOPBACK
 
-#define BY_RING(sends, said)                                                                \
+#define NO_CALL_BUT(sends, said)                                                            \
 	{ EXACTLY, EVENT_sends, sends, 0, 0, said },                                        \
-	{ EXACTLY, EVENT_sendmsgs, 0, 0, 0, "no sendmsg" },                                 \
+	{ EXACTLY, EVENT_sendmsgs, 0, 0, 0, "no sendmsg" }
+
+#define BY_RING(sends, said)                                                                \
+	NO_CALL_BUT(sends, said),                                                           \
 	{ EXACTLY, WITNESS(WITNESS_BYTES), DEFAULT_BYTES, 0, 0, "every byte arrived" }, ON_LOOPBACK
 
 #define NOTIFIED_BY_RING { EXACTLY, WITNESS(WITNESS_COMPLETIONS), 1, 0, 0, "each is notified once" }
+
+#define NOT_COPIED                                                                          \
+	{ EXACTLY, WITNESS(WITNESS_COMPLETIONS), 1, 0, 0, "each is notified once, not copied" }
 
 #define WITHOUT_A_DEVICE                                                                    \
 	{ EXACTLY, WITNESS(WITNESS_PACKETS), 0, 0, 0, "no packet leaves" }, ON_LOOPBACK
@@ -595,20 +643,42 @@ static const struct row rows[] = {
 	  .which = TURN_RING_REFERENCE, .extra = true, .calls = 4000, .quick_calls = 1000,
 	  .counted_calls = 503, .point = sizes_of_turns, .x_unit = "bytes", .invariants = {
 		NOTIFIED_BY_RING, BY_RING(1, "one answer a call, and no other send call") } },
-	{ .name = "away-copy", .title = "processor time of a datagram of a page, copied, dropped in IP",
-	  .unit = "ns", .which = AWAY_COPY, .extra = true, .calls = 20000, .quick_calls = 5000,
-	  .counted_calls = 1009, .point = page_counts, .x_unit = "pages", .invariants = {
+	{ .name = "away-copy", .title = "processor time of a send of 4096 bytes into the queue of a socket and out, copied",
+	  .unit = "ns", .which = AWAY_COPY, .extra = true, .calls = 8000, .quick_calls = 2000,
+	  .counted_calls = 1009, .point = sizes_of_packets, .x_unit = "bytes", .invariants = {
 		{ EXACTLY, EVENT_sends, 1, 0, 0, "one send a call" }, WITHOUT_A_DEVICE } },
 	{ .name = "away-cold", .title = "the same, each from memory that is in no near cache",
-	  .unit = "ns", .which = AWAY_COLD, .extra = true, .calls = 20000, .quick_calls = 5000,
-	  .counted_calls = 1009, .point = page_counts, .x_unit = "pages", .invariants = {
+	  .unit = "ns", .which = AWAY_COLD, .extra = true, .calls = 8000, .quick_calls = 2000,
+	  .counted_calls = 1009, .point = sizes_of_packets, .x_unit = "bytes", .invariants = {
 		{ EXACTLY, EVENT_sends, 1, 0, 0, "one send a call" }, WITHOUT_A_DEVICE } },
-	{ .name = "away-reference", .title = "the same by MSG_ZEROCOPY, not copied", .unit = "ns",
-	  .which = AWAY_REFERENCE, .extra = true, .calls = 20000, .quick_calls = 5000,
-	  .counted_calls = 1009, .point = page_counts, .x_unit = "pages", .invariants = {
-		{ EXACTLY, EVENT_sendmsgs, 1, 0, 0, "one sendmsg a call" },
-		{ EXACTLY, WITNESS(WITNESS_COMPLETIONS), 1, 0, 0, "each is notified once, not copied" },
-		WITHOUT_A_DEVICE } },
+	{ .name = "away-reference", .title = "the same by MSG_ZEROCOPY, not copied",
+	  .unit = "ns", .which = AWAY_REFERENCE, .extra = true, .calls = 8000, .quick_calls = 2000,
+	  .counted_calls = 1009, .point = sizes_of_packets, .x_unit = "bytes", .invariants = {
+		{ EXACTLY, EVENT_sendmsgs, 1, 0, 0, "one sendmsg a call" }, NOT_COPIED, WITHOUT_A_DEVICE } },
+	{ .name = "away-file", .title = "the same by sendfile() from the page cache, not copied",
+	  .unit = "ns", .which = AWAY_FILE, .extra = true, .calls = 8000, .quick_calls = 2000,
+	  .counted_calls = 1009, .point = sizes_of_packets, .x_unit = "bytes", .invariants = {
+		{ EXACTLY, EVENT_sends, 0, 0, 0, "no send" }, WITHOUT_A_DEVICE } },
+	{ .name = "away-ring", .title = "the same by io_uring, one request at a time, copied",
+	  .unit = "ns", .which = AWAY_RING, .extra = true, .calls = 8000, .quick_calls = 2000,
+	  .counted_calls = 1009, .point = sizes_of_packets, .x_unit = "bytes", .invariants = {
+		NO_CALL_BUT(0, "no send call"), WITHOUT_A_DEVICE } },
+	{ .name = "away-ring-reference", .title = "the same by io_uring's SEND_ZC, not copied",
+	  .unit = "ns", .which = AWAY_RING_REFERENCE, .extra = true, .calls = 8000, .quick_calls = 2000,
+	  .counted_calls = 1009, .point = sizes_of_packets, .x_unit = "bytes", .invariants = {
+		NO_CALL_BUT(0, "no send call"), NOT_COPIED, WITHOUT_A_DEVICE } },
+	{ .name = "alone-copy", .title = "as away-copy, but each send is alone in the queue",
+	  .unit = "ns", .which = ALONE_COPY, .extra = true, .calls = 8000, .quick_calls = 2000,
+	  .counted_calls = 1009, .point = one_size, .x_unit = "bytes", .invariants = {
+		{ EXACTLY, EVENT_sends, 1, 0, 0, "one send a call" }, WITHOUT_A_DEVICE } },
+	{ .name = "alone-reference", .title = "the same by MSG_ZEROCOPY, so that each notification is read alone",
+	  .unit = "ns", .which = ALONE_REFERENCE, .extra = true, .calls = 8000, .quick_calls = 2000,
+	  .counted_calls = 1009, .point = one_size, .x_unit = "bytes", .invariants = {
+		{ EXACTLY, EVENT_sendmsgs, 1, 0, 0, "one sendmsg a call" }, NOT_COPIED, WITHOUT_A_DEVICE } },
+	{ .name = "alone-ring-reference", .title = "the same by io_uring's SEND_ZC",
+	  .unit = "ns", .which = ALONE_RING_REFERENCE, .extra = true, .calls = 8000, .quick_calls = 2000,
+	  .counted_calls = 1009, .point = one_size, .x_unit = "bytes", .invariants = {
+		NO_CALL_BUT(0, "no send call"), NOT_COPIED, WITHOUT_A_DEVICE } },
 };
 
 const struct family family_send = {

@@ -33,7 +33,7 @@ SECONDS = 10.0
 FINE, PAYING, UNUSABLE, REFUSED, OPEN = 0, 1, 2, 3, 4
 EPILOG = """\
 A watch counts for some seconds; or give its record, made with --sizes (and --cpu). What sends cost
-on this machine is measured once, in half a minute, and kept. A change is predicted from these
+on this machine is measured once, in about 20 s, and kept. A change is predicted from these
 prices and from how large the sends were, in CPU time of both ends for each GB that is sent; of its
 interval docs/MODEL.md tells. Nothing is changed.
 exit: 0 leave all as it is; 1 a change pays; 2 bad usage or record, or a record without sizes;

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from .costs import Costs, straight
-from .terms import PAGE_BYTES, line, pages_of
 
 # Where packets end: a receiver on this machine, or a device that takes pages as they are.
 LOCAL, AWAY = "local", "away"
@@ -35,9 +34,16 @@ MOST_ERROR = 0.25
 ERROR_OF_WHOLE = 0.06
 # The rows of the baseline that prices are taken from.
 ROWS = ("cpu-copy", "cpu-reference", "cpu-file", "turn-copy", "turn-reference", "turn-file",
-        "away-copy", "away-cold", "away-reference")
+        "away-copy", "away-cold", "away-reference", "away-file", "alone-copy", "alone-reference")
 # Those of a ring, which a kernel may refuse.
-RING_ROWS = ("cpu-ring", "cpu-ring-reference", "turn-ring", "turn-ring-reference")
+RING_ROWS = ("cpu-ring", "cpu-ring-reference", "turn-ring", "turn-ring-reference", "away-ring",
+             "away-ring-reference", "alone-ring-reference")
+# The longest send of rows away-*: what one acknowledgement covers, and notifies at once.
+PACKET_BYTES = 65536
+# And of rows alone-*, the only one.
+ALONE_BYTES = 4096
+# What a packet of a device carries of TCP, with an MTU of 1500.
+SEGMENT_BYTES = 1448
 NS = 1e-9
 GB = 1e9
 
@@ -90,20 +96,51 @@ def unpriced(costs: Costs) -> dict[str, str]:
     return {}
 
 
-def away_terms(costs: Costs, pattern: str, size: float, row: str, base: str
-               ) -> tuple[float, float]:
-    """By reference to a device: what a packet of its own, its notification and its pages add, and
-    the copy that is saved. The shortest send tells the first two: hardly a byte of it is copied."""
-    plain, reference = (costs.curve(f"{PREFIX[pattern]}-{each}") for each in (base, row))
-    fixed = reference[0][1] - plain[0][1]
-    return (fixed + slope(costs, "away-reference") * (pages_of(size) - 1),
-            slope(costs, "away-copy") * size / PAGE_BYTES)
+def alone(costs: Costs, row: str) -> float:
+    """A send of rows alone-*, where each connection has one and each notification is read apart.
+    What is not notified has no such row: it takes as much more there as a copy does."""
+    if row in (ROW_OF[ZEROCOPY], ROW_OF[RING_ZEROCOPY]):
+        return at(costs, f"alone-{row}", ALONE_BYTES)
+    return at(costs, f"away-{row}", ALONE_BYTES) + at(costs, "alone-copy", ALONE_BYTES) - \
+        at(costs, "away-copy", ALONE_BYTES)
 
 
-def slope(costs: Costs, row: str) -> float:
-    """What a page more takes."""
-    points = costs.curve(row)
-    return line(points, 1) - line(points, 0)
+def away_between(costs: Costs, size: float, row: str, base: str) -> float:
+    """What a way takes more than another in the queue of a socket, where no byte is copied late.
+    Beyond a packet each byte takes what it takes within one; the call and the notification do not
+    grow: rows alone-* and the longest of away-* have one of each."""
+    within = min(size, PACKET_BYTES)
+    longest, shortest = (
+        [at(costs, f"away-{each}", PACKET_BYTES) for each in (row, base)],
+        [alone(costs, each) for each in (row, base)])
+    grows = (longest[0] - longest[1] - shortest[0] + shortest[1]) / (PACKET_BYTES - ALONE_BYTES)
+    return at(costs, f"away-{row}", within) - at(costs, f"away-{base}", within) + \
+        grows * (size - within)
+
+
+def own_packet(costs: Costs, pattern: str, size: float, row: str, base: str) -> float:
+    """What a short send by reference adds in a stream, as it shares no packet with its neighbours:
+    on this machine it adds more to a stream than where each send has a packet of its own anyway."""
+    if pattern != STREAM or row not in (ROW_OF[ZEROCOPY], ROW_OF[RING_ZEROCOPY]):
+        return 0.0
+    stream, turns = (costs.curve(f"{each}-{row}")[0][1] - costs.curve(f"{each}-{base}")[0][1]
+                     for each in PREFIX.values())
+    return max(0.0, stream - turns) * max(0.0, 1 - size / SEGMENT_BYTES)
+
+
+def to_device(costs: Costs, pattern: str, size: float, row: str, base: str) -> Change:
+    """A way to a device that takes pages as they are, less the copied send there."""
+    more = away_between(costs, size, row, base)
+    packet = own_packet(costs, pattern, size, row, base)
+    within = min(size, PACKET_BYTES)
+    off = MOST_ERROR * (abs(more) + packet) + \
+        ERROR_OF_WHOLE * at(costs, f"{PREFIX[pattern]}-{base}", size) + \
+        sum(scatter(costs, f"away-{each}", within) * at(costs, f"away-{each}", size)
+            for each in (row, base))
+    # The copy of a program whose memory is in no near cache saves more.
+    colder = max(0.0, at(costs, "away-cold", within) - at(costs, "away-copy", within))
+    deeper = 0.0 if row == ROW_OF[RING] else colder * size / within
+    return Change(more + packet, more + packet - off - deeper, more + packet + off)
 
 
 def between(costs: Costs, pattern: str, way: str, size: float, base: str = COPY) -> Change:
@@ -127,15 +164,9 @@ def of_send(costs: Costs, way: str, place: str, pattern: str, size: float, base:
             ) -> Change:
     """What one send of so many bytes changes by, if it goes that way instead of as it does."""
     row = ROW_OF[way]
+    if place == AWAY:
+        return to_device(costs, pattern, size, row, base)
     if way in (FILE, RING):
-        # A file's pages go to a receiver on this machine as to a device; a ring copies the same.
         return between(costs, pattern, row, size, base)
-    if place == LOCAL:
-        return at_least(between(costs, pattern, row, size, base),
-                        between(costs, pattern, row, 0, base).low)
-    added, saved = away_terms(costs, pattern, size, row, base)
-    off = MOST_ERROR * (abs(added) + abs(saved)) + \
-        ERROR_OF_WHOLE * at(costs, f"{PREFIX[pattern]}-{base}", size)
-    # The copy of a program whose memory is in no near cache saves more.
-    colder = max(0.0, slope(costs, "away-cold") - slope(costs, "away-copy")) * size / PAGE_BYTES
-    return Change(added - saved, added - saved - off - colder, added - saved + off)
+    return at_least(between(costs, pattern, row, size, base),
+                    between(costs, pattern, row, 0, base).low)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from .changes import (
     AWAY,
     COPY,
-    FILE,
     GB,
     LOCAL,
     NOTHING,
@@ -69,8 +68,6 @@ def gb_of(sends: Sequence[Sends]) -> float:
 def of_route(costs: Costs, way: str, route: Route, pattern: str, size: float, base: str = COPY
              ) -> Change:
     """What one send changes by, where its packets go both ways."""
-    if way in (FILE, RING):
-        return of_send(costs, way, AWAY, pattern, size, base)
     local, away = (of_send(costs, way, place, pattern, size, base) for place in (LOCAL, AWAY))
     ends = [local.times(share) + away.times(1 - share)
             for share in (route.local_low, route.local_high)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from collections.abc import Iterable
 from statistics import median
 
@@ -15,7 +16,9 @@ from copyscope.records import documents
 PROGRAM = BUILD / "baseline"
 INVALID = 1                 # exit status: a row did not prove what it measures
 ATTEMPTS = 3                # other programs can disturb a proof
-TURNS = 3
+# Measured in turn: so often, but none is begun that would end later; two make an interval.
+TURNS, LEAST_TURNS = 3, 2
+MOST_SECONDS = 20.0
 
 
 class Failed(CommandError):
@@ -61,11 +64,12 @@ def lacks_alone(record: bytes, optional: Iterable[str]) -> bool:
     return bad.keys() <= set(optional) and set(bad.values()) <= {"not_measured"}
 
 
-def measure(rows: Iterable[str], quick: bool, optional: Iterable[str] = ()) -> bytes:
+def measure(rows: Iterable[str], quick: bool, optional: Iterable[str] = (),
+            more: Iterable[str] = ()) -> bytes:
     """Measure rows; the record, of which all are valid, but for optional ones that this kernel
     refuses."""
     check_built()
-    words = words_of([*rows, *optional], quick)
+    words = [*more, *words_of([*rows, *optional], quick)]
     for _ in range(ATTEMPTS):
         done = subprocess.run([PROGRAM, *words], check=False, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, preexec_fn=kill_with_parent())
@@ -90,6 +94,14 @@ def joined(records: list[bytes]) -> bytes:
 
 
 def measure_in_turn(rows: tuple[str, ...], optional: tuple[str, ...] = ()) -> bytes:
-    """Measure rows roughly, one after the other and all of them again: what slows this machine for
-    some seconds then widens their intervals instead of their differences."""
-    return joined([measure(rows, quick=True, optional=optional) for _ in range(TURNS)])
+    """Measure the curves of rows roughly, one after the other and all of them again: what slows
+    this machine for some seconds then widens their intervals instead of their differences."""
+    turns: list[bytes] = []
+    began = time.monotonic()
+    while len(turns) < TURNS:
+        spent = time.monotonic() - began
+        if len(turns) >= LEAST_TURNS and spent * (len(turns) + 1) / len(turns) > MOST_SECONDS:
+            break
+        # A row's own value, beside its curve, is not used: as few runs of it as there can be.
+        turns.append(measure(rows, quick=True, optional=optional, more=("--runs", "2")))
+    return joined(turns)
