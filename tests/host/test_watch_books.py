@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 
 from helpers.records import needs_root
+from helpers.small_program import Program
 from helpers.windows import (
     Traffic,
     Watching,
@@ -18,6 +19,19 @@ from helpers.windows import (
 pytestmark = needs_root
 KINDS = ("copy", "zerocopy", "splice", "mixed", "copy", "zerocopy", "splice", "mixed")
 SITES = ("tx_copy", "tx_reference", "tx_splice")
+
+COMING = """
+import threading
+def come_and_go():
+    while True:
+        one, other = pair()
+        for _ in range(20):
+            one.sendall(bytes(4093))
+            take(other, 4093)
+        one.close()
+        other.close()
+threading.Thread(target=come_and_go, daemon=True).start()
+"""
 
 
 def sums(told: dict) -> dict[str, int]:
@@ -62,6 +76,19 @@ def test_sockets_that_are_born_and_die_in_the_window_are_whole():
     died = [each for each in record["sockets"] if each["died"]]
     assert sum(each["whole"] for each in died) == 10 and len(died) >= 14
     assert record["total"]["died"] == len(died)
+
+
+def test_a_window_opens_among_connections_that_come_and_go():
+    program = Program("", before=COMING)
+    try:
+        for words in (["--books", "calls"], ["--detail"], ["--sizes"], ["--stacks"]) * 2:
+            watching = Watching("-p", program.process.pid, *words)
+            time.sleep(0.05)
+            record = watching.close()
+            assert not unbalanced(record) and record["total"]["died"] > 10
+    finally:
+        program.process.kill()
+        program.end()
 
 
 def test_readings_of_one_window_only_grow():
