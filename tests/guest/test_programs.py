@@ -14,7 +14,7 @@ from guest.boots import boot
 from helpers import foreign
 
 KERNEL = "6.12"
-FILES = ("test_watch_programs", "test_watch_servers", "test_watch_tls")
+FILES = ("test_watch_books", "test_watch_programs", "test_watch_servers", "test_watch_tls")
 # What the tests import besides the standard library.
 MODULES = ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments")
 # The tests' own programs besides those of helpers/foreign.py.
