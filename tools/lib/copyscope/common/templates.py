@@ -12,11 +12,12 @@ if TYPE_CHECKING:
 
 
 def templates(folder: Path) -> Environment:
-    """Those of a folder."""
+    """Those of a folder, beside the frame of all pages."""
     try:
         # Not before it is needed: help needs no module of others.
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ModuleNotFoundError as error:
         raise lacks_module(error) from None
-    return Environment(loader=FileSystemLoader(folder), autoescape=True, trim_blocks=True,
-                       lstrip_blocks=True, undefined=StrictUndefined, keep_trailing_newline=True)
+    return Environment(loader=FileSystemLoader([folder, Path(__file__).parent]), autoescape=True,
+                       trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined,
+                       keep_trailing_newline=True)
