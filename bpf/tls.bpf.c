@@ -65,6 +65,7 @@ int BPF_PROG(tls_sends_end, struct sock *sk)
 		return 0;
 	sends_held(tls, sk);
 	tls->sends_ended = 1;
+	cipher_forget(tls->sent_cipher, cookie_of(sk));
 	return 0;
 }
 
@@ -77,6 +78,7 @@ int BPF_PROG(tls_receives_end, struct sock *sk)
 		return 0;
 	receives_held(tls, sk);
 	tls->receives_ended = 1;
+	cipher_forget(tls->received_cipher, cookie_of(sk));
 	return 0;
 }
 

@@ -154,16 +154,24 @@ static __always_inline void tls_begin(struct tls_book *tls, const struct sock *s
 	}
 }
 
-/* The socket has died: the memory of its ciphers may be used for others. */
+/* Its memory is another's as soon as the socket is closed, which may be long before it dies. */
+static __always_inline void cipher_forget(u64 tfm, u64 cookie)
+{
+	struct tls_cipher *cipher = bpf_map_lookup_elem(&tls_ciphers, &tfm);
+
+	if (cipher && cipher->cookie == cookie)
+		bpf_map_delete_elem(&tls_ciphers, &tfm);
+}
+
+/* The socket has died, and nothing may have told that it was closed. */
 static __always_inline void tls_ciphers_forget(u64 cookie)
 {
 	struct tls_book *tls = tls_book_find(cookie);
-	u64 sent = tls ? tls->sent_cipher : 0, received = tls ? tls->received_cipher : 0;
 
-	if (sent)
-		bpf_map_delete_elem(&tls_ciphers, &sent);
-	if (received)
-		bpf_map_delete_elem(&tls_ciphers, &received);
+	if (!tls)
+		return;
+	cipher_forget(tls->sent_cipher, cookie);
+	cipher_forget(tls->received_cipher, cookie);
 }
 
 /* Nobody will read it. */

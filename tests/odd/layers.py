@@ -16,7 +16,7 @@ from odd.sends import file_of
 from odd.truth import Truth
 
 IPPROTO_MPTCP, SOL_TLS, TLS_TX, TLS_RX = 262, 282, 1, 2
-SIZE = 100_000
+SIZE, PAIRS = 100_000, 8
 BPF = {"x86_64": 321, "aarch64": 280}[platform.machine()]
 MAP_CREATE, MAP_UPDATE, PROG_LOAD, PROG_ATTACH = 0, 2, 5, 8
 SOCKMAP, SK_SKB, SK_MSG = 15, 14, 16
@@ -111,6 +111,25 @@ def kernel_tls_sendfile(truth: Truth) -> Iterator[None]:
             exactly(b, done)
             truth.layers["ktls"] += done
             left -= done
+
+
+@odd()
+def kernel_tls_after_others(truth: Truth) -> Iterator[None]:
+    """Sockets of kernel TLS that are closed and not dead yet: others begin, whose ciphers lie in their memory."""
+    yield
+    closed = [tls_pair(truth) for _ in range(PAIRS)]
+    for a, b in closed:
+        through(truth, "ktls", a, b, 777)
+        # More than TIME-WAIT has: the socket waits as it is until its peer is closed, too.
+        a.setsockopt(socket.IPPROTO_TCP, socket.TCP_LINGER2, 100)
+        a.close()
+    begun = [tls_pair(truth) for _ in range(PAIRS)]
+    for a, b in begun:
+        through(truth, "ktls", a, b, 777)
+    for _, b in closed:
+        b.close()
+    for a, b in begun:
+        through(truth, "ktls", a, b, SIZE)
 
 
 def bpf(command: int, attributes: bytes) -> int:
