@@ -139,6 +139,8 @@ def test_kernel_warning_is_not_a_success():
     (["--kernel", "6.1", "--memory", "lots", "--", "true"], 2, "--memory"),
     (["--kernel", "6.1", "--timeout", "0", "--", "true"], 2, "--timeout"),
     (["--kernel", "6.1", "--nics", "99", "--", "true"], 2, "--nics"),
+    (["--kernel", "6.1", "--forward", "9100", "--", "true"], 2, "--forward"),
+    (["--kernel", "6.1", "--forward", "9100:0", "--", "true"], 2, "--forward"),
     (["--kernel", "6.1", "--with", "emacs", "--", "true"], 2, "--with"),
     (["--kernel", "6.1", "--add", "/no/such", "--", "true"], 2, "/no/such"),
     (["--kernel", "6.1", "--out", "/etc/passwd", "--", "true"], 2, "not a folder"),

@@ -28,7 +28,7 @@ IMAGE = {"busybox": "busybox-static", "ldd": "libc-bin"}
 FOREIGN = {"readelf": "binutils"}
 # Programs that --with may name.
 EXTRAS = {"bpftrace": "bpftrace", "ssh": "openssh-client", "dropbear": "dropbear-bin",
-          "dropbearkey": "dropbear-bin"}
+          "dropbearkey": "dropbear-bin", "systemd": "systemd"}
 
 
 def missing(arch: Architecture, extras: Iterable[str]) -> list[str]:
@@ -55,7 +55,7 @@ at a second one, or before COMMAND begins, the guest is stopped.
 exit: COMMAND's own; 1 the guest's kernel failed, 2 bad usage, 3 this machine cannot, 124 timeout,
   128 + N stopped after signal N
 example: ./tools/guest --kernel 6.1 -- uname -r"""
-MOST_CPUS, MOST_NICS = 64, 8
+MOST_CPUS, MOST_NICS, MOST_PORT = 64, 8, 65535
 # Each end has an L1d and an L2 of its own, as on a machine that is not full; but 6.1 hangs early in
 # its boot with two processors whose clock counts instructions.
 MODEL_CPUS = {"6.12": 2, "7.2": 2}
@@ -79,13 +79,16 @@ def build_parser() -> Parser:
     add("--nics", type=whole(0, MOST_NICS), default=0, help="NICs, joined by one hub (0)")
     add("--net", type=whole(3, 1 << 20), metavar="FD",
         help="a NIC joined to another guest by this inherited datagram socket; see tools/peers")
+    add("--forward", dest="forwards", action="append", default=[], type=ports, metavar="PORT:PORT",
+        help="127.0.0.1:PORT of this machine leads to the guest's other PORT")
     add("--out", type=folder, metavar="DIR", help="where the files of the guest's /out go")
     add("--record", metavar="FILE", help="where the guest's /out/record.json goes; see "
         "tools/trace_run --kernel")
     add("--record-fd", type=whole(3, 1 << 20), metavar="FD",
         help="the same by an inherited descriptor; see tools/peers")
     add("--with", dest="extras", action="append", default=[], choices=EXTRAS,
-        help="take a program along that few guests need (bpftrace wants at least 1G)")
+        help="take a program along that few guests need (bpftrace wants at least 1G; systemd "
+        "becomes the first process)")
     add("--add", dest="added", action="append", default=[], metavar="PATH",
         help="take a file or folder along, at the same path")
     add("--plugin", metavar="FILE[,NAME=VALUE...]", default="",
@@ -100,6 +103,21 @@ def build_parser() -> Parser:
     add("--list", action="store_true", help="list the releases that are here or can be fetched")
     add("--fetch", action="store_true", help="fetch RELEASE only, so that later runs work offline")
     return parser
+
+
+def ports(text: str) -> tuple[int, int]:
+    """Two ports, of this machine and of the guest."""
+    here, _, there = text.partition(":")
+    return whole(1, MOST_PORT)(here), whole(1, MOST_PORT)(there)
+
+
+def is_free(port: int) -> bool:
+    """Tell whether QEMU may listen there."""
+    try:
+        with socket.create_server(("127.0.0.1", port)):
+            return True
+    except OSError:
+        return False
 
 
 def list_kernels() -> int:
@@ -153,6 +171,9 @@ def read_arguments(arguments: list[str]) -> argparse.Namespace:
     if options.net is not None and not is_datagram_socket(options.net):
         raise Unusable(f"--net {options.net}: not a datagram socket; "
                        "tools/peers makes a pair of them")
+    for here, _ in options.forwards:
+        if not is_free(here):
+            raise Unusable(f"--forward: port {here} of this machine is in use, or not yours to use")
     if options.out and options.out.exists() and not options.out.is_dir():
         raise Unusable(f"--out {options.out}: not a folder")
     return options
@@ -196,9 +217,9 @@ def act(arguments: list[str], teller: Teller) -> int:
         return machine.run(machine.Job(
             kernel=kernel, arch=options.arch, command=options.command, cpus=options.cpus,
             memory=options.memory, timeout=options.timeout, nics=options.nics, net=options.net,
-            out=options.out, record=take, extras=options.extras, added=options.added,
-            plugin=options.plugin, line=options.line, model=options.model,
-            called=options.tell), teller)
+            forwards=options.forwards, out=options.out, record=take, extras=options.extras,
+            added=options.added, plugin=options.plugin, line=options.line,
+            model=options.model, called=options.tell), teller)
 
 
 def main(arguments: list[str]) -> int:

@@ -165,6 +165,13 @@ ETC = {
 }
 
 
+# What an extra program has beside it, where a release has that. systemd needs no unit but targets.
+TARGETS = "basic", "sysinit", "local-fs", "paths", "slices", "sockets", "timers", "shutdown"
+BESIDE = {"systemd": (
+    "usr/bin/systemctl", "usr/lib/systemd/systemd", "usr/lib/systemd/systemd-executor",
+    *(f"usr/lib/systemd/system/{name}.target" for name in TARGETS))}
+
+
 class Layer:
     """A part of the file system: where each file of the host goes."""
 
@@ -233,7 +240,8 @@ def tools_layer(arch: Architecture) -> Layer:
     if not busybox or not carried:
         raise Refused("busybox is missing: apt-get install busybox-static")
     layer.files["usr/bin/busybox"] = carried
-    layer.files["init"] = Path(__file__).with_name("init.sh")
+    for name in ("init", "carry"):
+        layer.files[name] = Path(__file__).with_name(f"{name}.sh")
     for folder in ("bin", "sbin", "lib", "lib64"):
         layer.links[folder] = f"usr/{folder}"
     names = programs.run([busybox, "--list"])
@@ -295,6 +303,8 @@ def extra_layer(name: str, arch: Architecture) -> Layer:
         raise Refused(f"--with {name}: not on this machine: apt-get install {name}")
     layer = Layer(f"with-{name}", arch)
     layer.files[f"usr/bin/{name}"] = program
+    for where in BESIDE.get(name, ()):
+        layer.add(Path("/") / where, where)
     layer.add_libraries()
     return layer
 

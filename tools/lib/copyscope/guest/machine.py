@@ -93,6 +93,8 @@ STARTED = "copyscope: the command begins"
 BOOT_S = 90
 # How soon it is noticed that the command runs, while somebody is told so.
 LOOK_S = 0.2
+# Which address QEMU's own network gives the guest.
+FORWARDED = "10.0.2.15"
 # Letters of a command that are told.
 MOST_TOLD = 60
 BOOTS = 3
@@ -113,6 +115,7 @@ class Job:
     timeout: float = 600
     nics: int = 0
     net: int | None = None  # descriptor of a datagram socket whose other end is another guest
+    forwards: list[tuple[int, int]] = field(default_factory=list)  # ports, ours and the guest's
     out: Path | None = None
     record: RecordSink | None = None  # of /out/record.json
     extras: list[str] = field(default_factory=list)
@@ -174,7 +177,8 @@ class Machine:
         environment |= self.model.environment(self.model_port) if self.model else {}
         settings = {"MARK": self.mark, "STARTED": STARTED,
                     "SAVE_OUT": "yes" if self.out_tar else "no",
-                    "NOW": str(int(time.time())), "MODULES": "vmxnet3" if self.has_nic() else ""}
+                    "NOW": str(int(time.time())), "FORWARDED": self.forwarded_nic(),
+                    "MODULES": "vmxnet3 virtio_net" if self.has_nic() else ""}
         descriptor = os.memfd_create("initrd")
         with open(descriptor, "wb", closefd=False) as stream:
             for layer in image.archives(job.kernel, job.arch, job.extras, job.added):
@@ -212,6 +216,12 @@ class Machine:
             address = "52:54:" + ":".join(f"{byte:02x}" for byte in secrets.token_bytes(4))
             command += ["-netdev", f"dgram,id=net,local.type=fd,local.str={job.net}",
                         "-device", f"vmxnet3,netdev=net,mac={address}"]
+        if job.forwards:
+            # It answers nothing else: the guest has no way out.
+            rules = "".join(f",hostfwd=tcp:127.0.0.1:{here}-{FORWARDED}:{there}"
+                            for here, there in job.forwards)
+            command += ["-netdev", f"user,id=forward,restrict=on{rules}",
+                        "-device", "virtio-net-pci,netdev=forward"]
         return command if self.has_nic() else command + ["-nic", "none"]
 
     @property
@@ -221,7 +231,12 @@ class Machine:
 
     def has_nic(self) -> bool:
         """Tell whether the guest has any network card."""
-        return bool(self.job.nics) or self.job.net is not None
+        return bool(self.job.nics or self.job.forwards) or self.job.net is not None
+
+    def forwarded_nic(self) -> str:
+        """Where forwarded ports arrive, the last of the guest's: name and address; or nothing."""
+        nics = self.job.nics + (self.job.net is not None)
+        return f"eth{nics} {FORWARDED}/24" if self.job.forwards else ""
 
     def carry(self) -> None:
         """Carry the streams until every port has ended, QEMU stops or time is up."""
