@@ -74,12 +74,21 @@ def prometheus(place: Path, scrapes: list[dict] | None = None, rules: bool = Fal
         yield f"http://127.0.0.1:{port}"
 
 
-def ask(url: str, expression: str, **more: object) -> dict[tuple[tuple[str, str], ...], float]:
-    """Each series of an answer, by its labels."""
+def result(url: str, expression: str, **more: object) -> list[dict]:
+    """What is answered, series by series."""
     form = urllib.parse.urlencode({"query": expression, **more}).encode()
     with urllib.request.urlopen(f"{url}/api/v1/query", form, timeout=60) as answer:
-        data = json.load(answer)["data"]["result"]
-    return {tuple(sorted(each["metric"].items())): float(each["value"][1]) for each in data}
+        return json.load(answer)["data"]["result"]
+
+
+def ask(url: str, expression: str, **more: object) -> dict[tuple[tuple[str, str], ...], float]:
+    """Each series of an answer, by its labels."""
+    return {tuple(sorted(each["metric"].items())): float(each["value"][1]) for each in result(url, expression, **more)}
+
+
+def readings(url: str, expression: str) -> list[tuple[dict[str, str], list[tuple[float, float]]]]:
+    """Labels of each series of a range, and its samples: time and value."""
+    return [(each["metric"], [(when, float(text)) for when, text in each["values"]]) for each in result(url, expression)]
 
 
 def value(url: str, expression: str) -> float | None:
