@@ -41,7 +41,7 @@ COUNTS = {
     "cpu-file": {"sendto calls": 0, "bytes arrived": 4096},
     "cpu-ring": {"sendto calls": 0, "sendmsg calls": 0, "bytes arrived": 4096},
     "turn-ring-reference": {"sendto calls": 1, "sendmsg calls": 0, "notifications read": 1},
-    "away-file": {"sendto calls": 0, "packets by the device's statistics": 0},
+    "away-file": {"sendto calls": 0, "bytes queued": 4096, "packets by the device's statistics": 0},
     "alone-ring-reference": {"sendto calls": 0, "sendmsg calls": 0, "notifications read": 1},
     "away-reference": {"sendmsg calls": 1, "notifications read": 1, "packets by the device's statistics": 0},
     "copy-64": {"system calls": 2, "bytes arrived": 9 * 64, "page faults": 0},

@@ -33,6 +33,7 @@ static const char *witness_name(enum witness w)
 		[WITNESS_DISK_BYTES] = "bytes read from disks",
 		[WITNESS_RETRANSMITS] = "retransmits by TCP_INFO",
 		[WITNESS_BYTES] = "bytes arrived",
+		[WITNESS_QUEUED_BYTES] = "bytes queued",
 		[WITNESS_EXTRA_BYTES] = "bytes sent but not arrived",
 		[WITNESS_SLOPE] = "time of twice the turns over once",
 		[WITNESS_REMOTE_BYTES] = "bytes over the remote device",

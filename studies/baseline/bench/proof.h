@@ -19,6 +19,7 @@ enum witness {
 	WITNESS_DISK_BYTES,	/* read from a disk by this process (getrusage) */
 	WITNESS_RETRANSMITS,	/* TCP_INFO of both ends */
 	WITNESS_BYTES,		/* that arrived */
+	WITNESS_QUEUED_BYTES,	/* SIOCOUTQ, before the connection is dropped */
 	WITNESS_EXTRA_BYTES,	/* sent, less those that arrived */
 	WITNESS_SLOPE,		/* time of twice the turns over time of once */
 	WITNESS_REMOTE_BYTES,	/* received by the device of the remote path */

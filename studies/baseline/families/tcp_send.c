@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 #include <linux/errqueue.h>
+#include <linux/sockios.h>
 
 #include "studies/baseline/bench/bench.h"
 #include "studies/baseline/bench/clock.h"
@@ -407,13 +409,17 @@ static int away_batch(struct work *w, struct stream *s, const struct row *row, u
 {
 	struct sockaddr_in nobody = { .sin_family = AF_INET, .sin_port = htons(DISCARD_PORT), .sin_addr = s->net.far };
 	struct sockaddr none = { .sa_family = AF_UNSPEC };
-	int queue = TCP_SEND_QUEUE, err, failed;
+	int queue = TCP_SEND_QUEUE, err, failed, queued_bytes;
 	socklen_t size = sizeof(failed);
 
 	if (connect(s->fd, (struct sockaddr *)&nobody, sizeof(nobody)) ||
 	    setsockopt(s->fd, IPPROTO_TCP, TCP_REPAIR_QUEUE, &queue, sizeof(queue)))
 		return work_fail(w, errno, "cannot connect under repair");
 	err = send_all(w, s, row, calls, x);
+	if (!err && ioctl(s->fd, SIOCOUTQ, &queued_bytes))
+		err = work_fail(w, errno, "cannot ask what is queued");
+	if (!err)
+		w->witness[WITNESS_QUEUED_BYTES] += queued_bytes;
 	/* What it is dropped with is an error of the socket, which is read to connect it again. */
 	if (!err && (connect(s->fd, &none, sizeof(none)) ||
 		     getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &failed, &size)))
@@ -434,6 +440,7 @@ static int time_away(struct work *w, const struct row *row, uint64_t calls, uint
 		close(s->fd);
 		return err;
 	}
+	w->witness[WITNESS_QUEUED_BYTES] = 0;
 	net_region_begin(w);
 	for (uint64_t done = 0; done < calls && !err; done += most)
 		err = away_batch(w, s, row, calls - done < most ? calls - done : most, x);
@@ -566,6 +573,7 @@ static uint64_t sizes_of_turns(const struct work *w, int i)
 	{ EXACTLY, WITNESS(WITNESS_COMPLETIONS), 1, 0, 0, "each is notified once, not copied" }
 
 #define WITHOUT_A_DEVICE                                                                    \
+	{ EXACTLY, WITNESS(WITNESS_QUEUED_BYTES), DEFAULT_BYTES, 0, 0, "every byte is queued" }, \
 	{ EXACTLY, WITNESS(WITNESS_PACKETS), 0, 0, 0, "no packet leaves" }, ON_LOOPBACK
 
 #define INTO_MEMORY                                                                         \
