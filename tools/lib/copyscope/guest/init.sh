@@ -45,7 +45,11 @@ if grep -qsE '\((full|lazy)\)' /sys/kernel/debug/sched/preempt; then
 	# inside a program for them (kernel/sched/deadline.c, the fair server).
 	for runtime in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do echo 0 >"$runtime"; done
 	# Softirqs run programs too. At the priority of the workload none of them stops the other.
-	for pid in $(pgrep '^(ksoftirqd|rcu|kworker)'); do chrt -f -p 1 "$pid" >/dev/null 2>&1; done
+	for file in /proc/[0-9]*/comm; do
+		read -r name <"$file"
+		pid=${file#/proc/}
+		case $name in ksoftirqd*|rcu*|kworker*) chrt -f -p 1 "${pid%/comm}" >/dev/null 2>&1 ;; esac
+	done
 fi
 ulimit -l 8192
 ulimit -Hn 1048576
