@@ -25,8 +25,9 @@ PROCESSORS = Path("/proc/cpuinfo")
 def tsc_khz() -> int | None:
     """How fast this machine's TSC ticks, which an emulated one shows as its own; None: nothing here
     tells. Of a processor with aperfmperf the file has the frequency of the moment instead."""
-    flags = re.search(r"^flags\s*:(.*)$", PROCESSORS.read_text(), re.MULTILINE)
-    mhz = re.search(r"^cpu MHz\s*: ([\d.]+)$", PROCESSORS.read_text(), re.MULTILINE)
+    told = PROCESSORS.read_text()
+    flags = re.search(r"^flags\s*:(.*)$", told, re.MULTILINE)
+    mhz = re.search(r"^cpu MHz\s*: ([\d.]+)$", told, re.MULTILINE)
     known = flags and mhz and "constant_tsc" in flags[1] and "aperfmperf" not in flags[1]
     return round(float(mhz[1]) * 1000) if known else None
 
