@@ -14,12 +14,13 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 from copyscope.common import programs
 from copyscope.common.errors import CommandError, Refused, Unusable, shown
 from copyscope.common.programs import kill_with_parent
 from copyscope.common.tree import BUILD, CACHE
-from copyscope.files.cache import drop_oldest
+from copyscope.files.cache import drop_oldest, lock
 from copyscope.files.record_file import Unwritten
 from copyscope.records.caches import Caches
 
@@ -132,7 +133,8 @@ class Machine:
     def __init__(self, job: Job, teller: Teller) -> None:
         self.job, self.teller = job, teller
         self.mark = secrets.token_hex(16)
-        self.log = new_log(job.kernel.release)
+        self.log, self.log_lock = new_log(job.kernel.release)
+        self.up = False
         # finish() reads it.
         self.out_tar = tempfile.TemporaryFile() if job.out or job.record else None
         save = self.out_tar.write if self.out_tar else lambda data: None
@@ -308,11 +310,12 @@ class Machine:
 
     def started(self) -> bool:
         """Tell whether the guest had come as far as the command."""
-        return self.log.exists() and STARTED in self.log.read_text(errors="replace")
+        self.up = self.up or STARTED in self.log.read_text(errors="replace")
+        return self.up
 
     def trouble(self) -> str:
         """Return the first line of the kernel's log that tells of a fault in it."""
-        lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
+        lines = self.log.read_text(errors="replace").splitlines()
         return next((line.strip() for line in lines if TROUBLE.search(line)), "")
 
     def stop(self) -> None:
@@ -324,13 +327,28 @@ class Machine:
         complaints = self.log.with_suffix(".qemu")
         if complaints.exists() and not complaints.stat().st_size:
             complaints.unlink()
+        self.log_lock.close()
 
 
-def new_log(release: str) -> Path:
-    """Name a new log of the guest's console and drop the oldest ones."""
+def in_use(file: Path) -> bool:
+    """Tell whether the guest runs that writes a log: its tools/guest holds the lock."""
+    try:
+        with open(file.with_suffix(".log"), "rb") as log:
+            return not lock(log.fileno())
+    except FileNotFoundError:
+        return False
+
+
+def new_log(release: str) -> tuple[Path, BinaryIO]:
+    """Begin a log of the guest's console, drop the oldest of guests that have ended, and keep this
+    one from being dropped until its lock is closed."""
     LOGS.mkdir(parents=True, exist_ok=True)
-    drop_oldest(LOGS.glob("*.*"), KEEP_LOGS)
-    return LOGS / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}-{release}.log"
+    drop_oldest((each for each in LOGS.glob("*.*") if not in_use(each)), KEEP_LOGS)
+    log = LOGS / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}-{release}.log"
+    # pylint: disable-next=consider-using-with
+    stream = open(log, "wb")
+    lock(stream.fileno(), wait=True)
+    return log, stream
 
 
 def run(job: Job, teller: Teller) -> int:
