@@ -182,7 +182,6 @@ int walk_tasks(struct bpf_iter__task *ctx)
 
 	if (!t || t->pid != t->tgid)
 		return 0;
-	watch_program = program_of_current();
 	task_describe(&row.task, t);
 	row.pid = pid_seen_by_asker(t);
 	row.in_cgroup = in_subject_cgroup(t);

@@ -45,6 +45,9 @@ enum call_way { CALL_WAYS(CALL_WAY_ENUM) CALL_WAY_COUNT };
  * histograms of their own. */
 enum { SIZE_BUCKETS = 32, SIZES_PROCESSES = 2048 };
 
+/* The name of whoever has the programs, for those of others: all of TASK_COMM_LEN. */
+#define WATCH_NAME "copyscope-watch"
+
 enum {
 	WATCH_TASK_COMM = 16,
 	WATCH_WAYS = 8,		/* slots that a cookie may have */

@@ -284,12 +284,16 @@ static __always_inline bool lock_is_owned(const struct sock *sk)
 	return sk->sk_lock.owned != 0;
 }
 
-/* The inode of this program's file, by which every watch is known. */
-volatile __u64 watch_program __weak = 0;
-
-static __always_inline u64 program_of_current(void)
+/* Another one may be a copy of the program, or of another release. */
+static __always_inline bool current_is_a_watch(void)
 {
-	return (u64)BPF_CORE_READ((const struct task_struct *)bpf_get_current_task(), mm, exe_file, f_inode);
+	union {
+		char name[WATCH_TASK_COMM];
+		u64 words[WATCH_TASK_COMM / sizeof(u64)];
+	} known = { WATCH_NAME }, current;
+
+	bpf_get_current_comm(current.name, sizeof(current.name));
+	return current.words[0] == known.words[0] && current.words[1] == known.words[1];
 }
 
 static __always_inline bool owner_is_current(const struct watch_book *book)
@@ -307,7 +311,7 @@ static __always_inline void owner_note_current(struct watch_book *book, const st
 	/* To describe a task takes a dozen reads. One that entered the subject's cgroup is to be noted. */
 	if (!lock_is_owned(sk) || (!subject_cgroup && owner_is_current(book)))
 		return;
-	if (watch_program && program_of_current() == watch_program)
+	if (current_is_a_watch())
 		return;
 	task_describe_current(&task);
 	owner_note(book, &task, current_is_member(&task));

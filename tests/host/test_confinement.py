@@ -17,7 +17,7 @@ NONE = "0" * 16
 SETS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
 # Of the record keeper: CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_NET_ADMIN.
 KEEPER = "000000000000100a"
-MEASURES, KEEPS, SERVES, ASKS = "trace_run", "record-keeper", "server", "client"
+MEASURES, KEEPS, SERVES, ASKS = "copyscope-watch", "record-keeper", "server", "client"
 TIMES = "timed pass"
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from helpers.records import needs_root
 from helpers.small_program import Program
 from helpers.windows import (
@@ -31,6 +33,22 @@ def come_and_go():
         one.close()
         other.close()
 threading.Thread(target=come_and_go, daemon=True).start()
+"""
+# A child of another name closes what it has last.
+CLOSED_LAST = """
+a.sendall(bytes(4093))
+take(b, 4093)
+gate = os.pipe()
+child = os.fork()
+if not child:
+    open("/proc/self/comm", "w").write({name!r})
+    os.read(gate[0], 1)
+    os._exit(0)
+told["port"] = a.getsockname()[1]
+a.close()
+b.close()
+os.write(gate[1], b"x")
+os.waitpid(child, 0)
 """
 
 
@@ -89,6 +107,19 @@ def test_a_window_opens_among_connections_that_come_and_go():
     finally:
         program.process.kill()
         program.end()
+
+
+@pytest.mark.parametrize("name, has", [("copyscope-watch", "python"), ("copyscope-watcx", "copyscope-watcx")])
+def test_a_socket_is_of_who_closed_it_last_unless_that_is_a_watch(name, has):
+    program = Program(CLOSED_LAST.format(name=name))
+    watching = Watching("--all")
+    told = program.do()
+    time.sleep(0.05)
+    record = watching.close()
+    program.end()
+    of = {each["comm"] for each in record["sockets"]
+          if f":{told['port']}" in each["local"] + each["remote"]}
+    assert len(of) == 1 and of.pop().startswith(has)
 
 
 def test_readings_of_one_window_only_grow():

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "userspace/common/numbers.h"
@@ -364,6 +365,8 @@ int engine_load(struct engine **out, const struct engine_config *config,
 		return -ENOMEM;
 	*out = p;
 	p->config = *config;
+	/* Its walks hold locks of sockets that are not its own. */
+	prctl(PR_SET_NAME, WATCH_NAME);
 	libbpf_set_print(keep_complaint);
 	err = targets_open(&targets);
 	err = err ? tell(why, err, "cannot read the kernel's BTF") : load_programs(p, targets, why);

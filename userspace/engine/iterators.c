@@ -199,8 +199,7 @@ int engine_find_listeners(struct engine *p)
 
 int engine_open(struct engine *p)
 {
-	/* The programs learn which one this is before it holds a lock. */
-	int err = walk(p->tasks, sizeof(struct watch_row), NULL, NULL);
+	int err;
 
 	/* What was missed before is not of the window. */
 	memset(p->counts, 0, sizeof(p->counts));
@@ -208,8 +207,7 @@ int engine_open(struct engine *p)
 	/* Before the walk: what a socket moves after it was met is counted. */
 	p->skel->bss->window_is_open = 1;
 	p->skel->bss->watch_mode = WATCH_MODE_OPEN;
-	if (!err)
-		err = walk_namespaces(p, NULL, NULL);
+	err = walk_namespaces(p, NULL, NULL);
 	if (!err)
 		err = walk_descriptors(p);
 	p->skel->bss->watch_mode = WATCH_MODE_READ;
