@@ -76,7 +76,9 @@ ARCHITECTURES = {each.name: each for each in (
         # Under QEMU 7.2 3 boots of 13 of 6.12 died just after a cmpxchg16b, with a piece of a
         # pointer in EFLAGS: its emulation of the flags is the likely culprit. Without cx16 the
         # kernel has its own substitute, and 64 boots of 64 came up.
-        ("-machine", "q35", "-accel", "tcg,thread=single", "-cpu", "max,-cx16"),
+        # With erms and fsrm the kernel copies by `rep movsb` and clears by `rep stosb`: a byte is
+        # one instruction, in counts and in the emulator's time.
+        ("-machine", "q35", "-accel", "tcg,thread=single", "-cpu", "max,-cx16,-erms,-fsrm"),
         f"console=ttyS0 {COMMON_LINE} no_timer_check tsc=reliable", 64, 2, "tcg"),
     Architecture(
         "arm64", "aarch64", "qemu-system-aarch64", "qemu-system-arm",
@@ -94,10 +96,8 @@ def counting(arch: Architecture, cpus: int = 1) -> Architecture:
     CPU it is exact."""
     if arch.emulation == "icount":
         return replace(arch, most_cpus=cpus, cpus=cpus)
-    # With erms and fsrm the kernel copies by `rep movsb`, which counts one instruction a byte.
-    processor = arch.options[-1] + ",-erms,-fsrm"
-    return replace(arch, options=(*arch.options[:-1], processor, "-icount", "shift=0,sleep=off"),
-                   most_cpus=cpus, cpus=cpus, emulation="icount")
+    return replace(arch, options=(*arch.options, "-icount", "shift=0,sleep=off"), most_cpus=cpus,
+                   cpus=cpus, emulation="icount")
 
 
 def get(name: str | None) -> Architecture:
