@@ -4,11 +4,9 @@ killed and started again."""
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import json
 import socket
 import subprocess
-import sysconfig
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -18,13 +16,11 @@ import pytest
 
 from copyscope.common.tables import SITES
 from guest.boots import AT_A_TIME, start
-from helpers import foreign, records
+from helpers import foreign, guest_python, records
 from helpers.books import PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD
 from helpers.processes import wait_until
 from helpers.prometheus import ask, prometheus, readings, value
 
-PYTHON = Path("/usr/bin/python3")
-MODULES = ("prometheus_client", "decorator")
 UNIT = records.ROOT / "packaging/copyscope.service"
 IPERF3, EXPORTER = "build/programs/iperf3", "prometheus-node-exporter"
 PORT, GO_PORT, PATIENCE_S = 9100, 9101, 600
@@ -54,11 +50,7 @@ WORKS = {"watcher": 2, "exporter": 2, "restart": 3, "cut": 2}
 
 def added() -> list[Path]:
     """What the unit, node_exporter and iperf3 need in a guest."""
-    found = [PYTHON, PYTHON.resolve(), Path(sysconfig.get_path("stdlib")), foreign.PLACE / "iperf3", foreign.PLACE / EXPORTER, UNIT]
-    for name in MODULES:
-        file = Path(importlib.util.find_spec(name).origin)
-        found.append(file.parent if file.name == "__init__.py" else file)
-    return found
+    return [*guest_python.python_with(*guest_python.EXPORTER), foreign.PLACE / "iperf3", foreign.PLACE / EXPORTER, UNIT]
 
 
 @dataclass

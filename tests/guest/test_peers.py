@@ -59,6 +59,22 @@ def test_zero_copy_to_another_host_copies_no_byte_at_the_sender(kernels):
     assert record["experiment"]["workload"]["completions"] == record["experiment"]["workload"]["zerocopy_sends"]
 
 
+def test_a_sweep_over_ssh_goes_on_after_the_network_was_cut(tmp_path):
+    # 48 points of a report take 10 min: tests/peers_sweep --profile mt25064 --repeats 1 --seconds 0.5.
+    words = ["--cut", 1, "--out", tmp_path, "--variants", "A1,A3", "--sizes", PRIME_BYTES, "--repeats", 1,
+             "--seconds", 0.2, "--pass", "counted"]
+    done = subprocess.run([records.ROOT / "tests/peers_sweep", *map(str, words)], capture_output=True, text=True,
+                          check=False, timeout=TIMEOUT_S)
+    assert done.returncode == 0, done.stdout + done.stderr
+    made = [records.load(each) for each in (tmp_path / "sweep/runs").glob("*.json")]
+    assert len(made) == 2
+    for each in made:
+        assert each["machine"]["kernel"].startswith("6.1.")
+        assert each["experiment"]["peer"]["machine"]["kernel"].startswith("6.12.")
+        assert not records.laws_with(each, "broken")
+        assert each["counts"]["accepted_bytes"] == each["counts"]["returned_bytes"] > 0
+
+
 def test_bad_words_are_told_and_nothing_is_written(tmp_path):
     for words, status in ((["--kernel", "9.9", "A3", "64", "1"], 2), ([], 2),
                           (["--kernel", "6.1,6.1,6.1", "A3", "64", "1"], 2),

@@ -2,9 +2,7 @@
 """systemd starts the unit as it is installed, and through a restart of it counters go on."""
 from __future__ import annotations
 
-import importlib.util
 import subprocess
-import sysconfig
 from pathlib import Path
 
 import pytest
@@ -12,26 +10,19 @@ import pytest
 from guest.boots import boot
 from helpers import records
 from helpers.books import PRIME_PAYLOAD
+from helpers.guest_python import EXPORTER, python_with
 from helpers.prometheus import samples_of
 
 KERNEL = "6.12"
-PYTHON = Path("/usr/bin/python3")
-MODULES = ("prometheus_client", "decorator")
 UNIT = records.ROOT / "packaging/copyscope.service"
 SYSTEMD = Path("/usr/lib/systemd/systemd")
-
-
-def modules() -> list[Path]:
-    """Where the modules are that the exporter imports."""
-    files = (Path(importlib.util.find_spec(name).origin) for name in MODULES)
-    return [file.parent if file.name == "__init__.py" else file for file in files]
 
 
 @pytest.mark.skipif(not SYSTEMD.exists(), reason="systemd is missing")
 def test_systemd_starts_the_unit_and_counters_go_on_through_a_restart(tmp_path):
     prefix = tmp_path / "prefix"
     subprocess.run([records.ROOT / "tools/install_tree", prefix], check=True, capture_output=True)
-    added = [PYTHON, PYTHON.resolve(), Path(sysconfig.get_path("stdlib")), *modules(), UNIT, prefix]
+    added = [*python_with(*EXPORTER), UNIT, prefix]
     left = boot(KERNEL, tmp_path / "out", ["tests/guest/unit.sh", prefix],
                 ["--with", "systemd", *(word for each in added for word in ("--add", each))])
     # Whatever the unit's rights lack, the watch would say.

@@ -32,14 +32,15 @@ example: ./tools/peers --kernel 6.1,6.12 A3 65536 4"""
 NEAR, FAR = "10.0.0.1", "10.0.0.2"
 NETWORK = "ip address add {address}/24 dev eth0 && ip link set eth0 up && umask 077"
 LISTENS = "copyscope: the far guest listens "
-# Serves one connection and ends. Its root has a shell that may log in; what starts the far half
-# there has the environment of a guest, which tells that it is emulated.
+# Its root has a shell that may log in; what starts the far half there has the environment of a
+# guest, which tells that it is emulated.
 SERVE = f"""mkdir ~/.ssh && echo "$COPYSCOPE_SSH_KEY" >~/.ssh/authorized_keys &&
 echo /bin/bash >/etc/shells && export -p >/run/environment &&
 dropbearkey -t ed25519 -f /run/host_key >/dev/null 2>&1 &&
 echo "{LISTENS}$(dropbearkey -y -f /run/host_key | grep ^ssh-)" >&2 &&
-nc -l -p 22 -e dropbear -i -s -m -r /run/host_key
-exit 0"""
+"""
+CONNECTION = "nc -l -p 22 -e dropbear -i -s -m -r /run/host_key"
+ONCE, EVER = f"{CONNECTION}; exit 0", f"while :; do {CONNECTION}; done"
 SSH = ("ssh -F none -i /run/key -o UserKnownHostsFile=/run/known -o StrictHostKeyChecking=yes "
        "-o ConnectionAttempts=9")
 RUN = f"""echo "$COPYSCOPE_SSH_KEY" >/run/key && echo "{FAR} $COPYSCOPE_SSH_HOST" >/run/known &&
@@ -63,15 +64,15 @@ class Guest:
     """One of the two: tools/guest with its end of the network."""
 
     def __init__(self, options, release: str, link: socket.socket, address: str, command: str,
-                 extras: list[str], variables: dict[str, str], **streams) -> None:
+                 takes: list[str], variables: dict[str, str], **streams) -> None:
         # Without a name: nothing is left of it, however this ends.
         self.record = os.memfd_create("record")
         self.process = subprocess.Popen(
             [str(word) for word in (
                 *TERM_WITH_PARENT, GUEST, "--kernel", release, "--memory", options.memory,
                 "--timeout", options.timeout, "--net", link.fileno(),
-                *(word for name in extras for word in ("--with", name)),
-                "--tell", f"the side at {address}", "--record-fd", self.record, "--", "sh", "-c",
+                *takes, "--tell", f"the side at {address}", "--record-fd", self.record,
+                "--", "sh", "-c",
                 f"{NETWORK.format(address=address)} && {command}")],
             stdin=subprocess.DEVNULL, pass_fds=[link.fileno(), self.record], text=True,
             # A guest's job, which alone is told of these, is for its root to read.
@@ -93,8 +94,10 @@ class Guest:
 class FarGuest(Guest):
     """The one that serves ssh to who has a key."""
 
-    def __init__(self, options, release: str, link: socket.socket, key: str) -> None:
-        super().__init__(options, release, link, FAR, SERVE, ["dropbear", "dropbearkey"],
+    def __init__(self, options, release: str, link: socket.socket, key: str,
+                 connections: str = ONCE) -> None:
+        super().__init__(options, release, link, FAR, SERVE + connections,
+                         ["--with", "dropbear", "--with", "dropbearkey"],
                          {"COPYSCOPE_SSH_KEY": key}, stdout=subprocess.DEVNULL,
                          stderr=subprocess.PIPE)
         self.host_key = ""
@@ -142,7 +145,7 @@ def run_both(options, releases: list[str], words: list[str]) -> tuple[int, bytes
             return far.process.wait() or 1, b""
         run = shlex.join(["build/trace_run", *words, "--path", "peer", "--host", f"root@{FAR}",
                           "--ssh", SSH, "--far", FAR_HALF, "--json", "/out/record.json"])
-        near = Guest(options, releases[0], links[0], NEAR, RUN + run, ["ssh"],
+        near = Guest(options, releases[0], links[0], NEAR, RUN + run, ["--with", "ssh"],
                      {"COPYSCOPE_SSH_KEY": private, "COPYSCOPE_SSH_HOST": host_key},
                      stdout=subprocess.PIPE)
         guests.append(near)
