@@ -56,7 +56,7 @@ def settings_of(options: argparse.Namespace, path: str, kernel: str = HOST) -> d
         return given
     for word in ("host", "ssh", "far"):
         if word in given:
-            raise Unusable(f"--{word} is of path peer, not of {path}: add --path peer")
+            raise Unusable(f"--{word} is of path peer alone: add --path peer")
     return given
 
 
