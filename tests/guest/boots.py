@@ -59,11 +59,12 @@ class Outcome:
 
 def start(release: str, out: Path, command: list, options: list) -> subprocess.Popen:
     """Start one guest and wait until its command, which says so first, is up."""
-    guest = subprocess.Popen(
-        [str(word) for word in (GUEST, "--kernel", release, "--timeout", TIMEOUT_S,
-                                "--out", out, *options, "--", *command)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    first = guest.stdout.readline()
+    with STARTING:
+        guest = subprocess.Popen(
+            [str(word) for word in (GUEST, "--kernel", release, "--timeout", TIMEOUT_S,
+                                    "--out", out, *options, "--", *command)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        first = guest.stdout.readline()
     if first != "up\n":
         raise AssertionError(f"guest {release} did not come up: {first}{guest.communicate()[1]}")
     return guest
@@ -71,8 +72,7 @@ def start(release: str, out: Path, command: list, options: list) -> subprocess.P
 
 def boot(release: str, out: Path, command: list, options: list = ()) -> Outcome:
     """Run the command in the guest of one kernel to its end; no guest outlives this."""
-    with STARTING:
-        guest = start(release, out, command, options)
+    guest = start(release, out, command, options)
     try:
         said = guest.communicate(timeout=TIMEOUT_S + 60)[1]
         assert guest.returncode == 0, f"guest {release} ended with {guest.returncode}: {said}"

@@ -7,7 +7,6 @@ import contextlib
 import json
 import socket
 import subprocess
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -70,10 +69,9 @@ class Host:
     def boot(self, trouble: str, *state: Path) -> None:
         """Start it, and take what it says until all that it moved is in Prometheus."""
         release, work, _ = HOSTS[self.name]
-        with STARTING:
-            self.guest = start(release, self.folder, ["tests/guest/fleet.sh", self.prefix, work, trouble, *state], [
-                "--memory", "768M", "--with", "systemd", "--forward", f"{self.port}:{PORT}", "--forward", f"{self.go}:{GO_PORT}",
-                *(word for each in (*added(), self.prefix, *state) for word in ("--add", each))])
+        self.guest = start(release, self.folder, ["tests/guest/fleet.sh", self.prefix, work, trouble, *state], [
+            "--memory", "768M", "--with", "systemd", "--forward", f"{self.port}:{PORT}", "--forward", f"{self.go}:{GO_PORT}",
+            *(word for each in (*added(), self.prefix, *state) for word in ("--add", each))])
         for line in self.guest.stdout:
             word, _, said = line.partition(" ")
             if word == "begun":
@@ -119,10 +117,6 @@ class Host:
         if self.guest:
             self.guest.kill()
             self.guest.communicate()
-
-
-# Were two started at once, both would pack the same files.
-STARTING = threading.Lock()
 
 
 @dataclass

@@ -60,7 +60,7 @@ def test_zero_copy_to_another_host_copies_no_byte_at_the_sender(kernels):
 
 
 def test_a_sweep_over_ssh_goes_on_after_the_network_was_cut(tmp_path):
-    # 48 points of a report take 10 min: tests/peers_sweep --profile mt25064 --repeats 1 --seconds 0.5.
+    # Of 48 points of a report, which take 7 min, tests/peers_sweep says how.
     words = ["--cut", 1, "--out", tmp_path, "--variants", "A1,A3", "--sizes", PRIME_BYTES, "--repeats", 1,
              "--seconds", 0.2, "--pass", "counted"]
     done = subprocess.run([records.ROOT / "tests/peers_sweep", *map(str, words)], capture_output=True, text=True,

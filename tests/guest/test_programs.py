@@ -2,7 +2,6 @@
 """In guests, where trampolines count, books say what foreign programs say themselves, as on the host."""
 from __future__ import annotations
 
-import importlib.util
 import shutil
 import sys
 import sysconfig
@@ -12,6 +11,7 @@ from xml.etree import ElementTree
 
 from guest.boots import boot
 from helpers import foreign
+from helpers.guest_python import place_of
 
 KERNEL = "6.12"
 FILES = ("test_watch_books", "test_watch_programs", "test_watch_servers", "test_watch_tls")
@@ -32,8 +32,7 @@ def pack(archive: Path) -> None:
         for name in foreign.WATCHED:
             tar.add(foreign.PLACE / name, f"copyscope/build/programs/{name}")
         for name in MODULES:
-            file = Path(importlib.util.find_spec(name).origin)
-            found = file.parent if file.name == "__init__.py" else file
+            found = place_of(name)
             tar.add(found, f"modules/{found.name}",
                     filter=lambda each: None if "__pycache__" in each.name else each)
 
