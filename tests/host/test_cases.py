@@ -14,6 +14,9 @@ from helpers.oneliners import oneliners
 CASES = oneliners("docs/CASES.md")
 AMOUNT = re.compile(r"\b\d[\d,.]*( [kMG]?B| [mu]?s)?\b")
 BAR = re.compile(r"#+")
+# On a busy machine an acknowledgement may be late. Without trampolines nothing then tells what became of the pages
+# that are sent twice, and a watch says so in place of its answer.
+SENT_AGAIN = "packets were dropped or sent again"
 
 
 def shape(line: str) -> str:
@@ -25,13 +28,21 @@ def test_there_are_five():
     assert len(CASES) == 5
 
 
+def printed_by(command: str) -> str:
+    """All that a command prints, in its shape."""
+    done = subprocess.run([*shlex.split(command.removeprefix("sudo "))], cwd=records.ROOT, capture_output=True, text=True,
+                          check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return shape(" ".join([*done.stdout.splitlines(), *done.stderr.splitlines()]))
+
+
 @records.needs_root
 @pytest.mark.parametrize("title", CASES)
 def test_the_command_gives_the_answer(title):
     command, shown = CASES[title]
-    done = subprocess.run([*shlex.split(command.removeprefix("sudo "))], cwd=records.ROOT, capture_output=True, text=True,
-                          check=False, timeout=300)
-    assert done.returncode == 0, done.stderr
-    printed = shape(" ".join([*done.stdout.splitlines(), *done.stderr.splitlines()]))
+    printed = printed_by(command)
+    turns = 1
+    while SENT_AGAIN in printed and turns < 3:
+        printed, turns = printed_by(command), turns + 1
     for line in shown:
         assert shape(line) in printed, f"{shape(line)!r} is not in: {printed}"
