@@ -6,6 +6,7 @@
 # HOW: none (no probes), ours, empty (the same hooks, whose programs do nothing), events (the kernel
 # counts runs of programs), bpftrace (tools/copies.bt beside). Leaves /out/NAME.{json,err}, and says which run it makes.
 set -euo pipefail
+. tests/helpers/witness.sh
 tests/cost/softirqs.sh
 
 # Nothing else runs while one of these can. Ordinary tasks would take a part of each second. Of the guest's seconds a
@@ -17,13 +18,9 @@ beside_bpftrace() {
 	shift
 	__BPFTRACE_NOTIFY_PROBES_ATTACHED=1 bpftrace tools/copies.bt >/dev/null 2>"$said" &
 	tracer=$!
-	until grep -qs PROBES_ATTACHED "$said"; do
-		kill -0 "$tracer" || return 1
-		sleep 0.1
-	done
+	until_says PROBES_ATTACHED "$said" "$tracer"
 	"${run[@]}" "$@" --verify --pass timed
-	kill -INT "$tracer"
-	wait "$tracer" || true
+	end_witness "$tracer" || true
 }
 
 while read -r name how words; do

@@ -8,9 +8,9 @@
 # Leaves /out/NAME.KIND for the kinds none, sequence, calls (books of copyscope watch), tracepoints (sequence
 # books on that backend) and others (a watch of another process): a line for each turn.
 set -euo pipefail
+. tests/helpers/witness.sh
 tests/cost/softirqs.sh
 
-until_says() { until grep -qs "$1" "$2"; do kill -0 "$3" || exit 1; sleep 0.1; done; }
 declare -A words_of=([sequence]=--books=sequence [calls]=--books=calls [tracepoints]=--backend=tracepoint)
 ip link set lo up
 

@@ -9,6 +9,7 @@
 # (stacks by one byte of 64 KiB), tracepoints (sequence books on that backend), one (a program that does nothing at a
 # single function, which each receive passes) and tcptop; turns from 0.
 set -euo pipefail
+. tests/helpers/witness.sh
 tests/cost/softirqs.sh
 
 # As bcc's tcptop counts: what is asked of tcp_sendmsg, and what readers free.
@@ -19,8 +20,6 @@ declare -A traced=(
 declare -A words_of=([sequence]=--books=sequence [calls]=--books=calls [sizes]=--sizes [stacks]=--stacks
 	[sampled]=--stacks=64
 	[tracepoints]=--backend=tracepoint)
-
-until_says() { until grep -qs "$1" "$2"; do kill -0 "$3" || exit 1; sleep 0.1; done; }
 
 look() {
 	case $1 in
@@ -56,8 +55,7 @@ measure() {
 		fi
 		run "$name.$kind.$turn" "$words"
 	done < <(tail -n +2 "$list")
-	kill -TERM "$beside"
-	wait "$beside" || true
+	end_witness "$beside" || true
 }
 
 list=$1

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Runs trace_run once for each line of LIST (NAME ARGUMENTS...), beside witnesses if told: bpftrace
-# scripts, or programs that say PROBES_ATTACHED on stderr and print what they counted on SIGINT.
+# scripts, or programs that say PROBES_ATTACHED on stderr and print what they counted on SIGTERM.
 #
 # usage: matrix.sh LIST [SCRIPT.bt | PROGRAM]...
 # Leaves /out/NAME.{json,status,out,err}, and /out/SCRIPT.{txt,err} or /out/PROGRAM.{txt,err}.
 # Prints "up" first, so that whoever waits for the boot knows.
 set -euo pipefail
+. tests/helpers/witness.sh
 
 list=$1
 shift
@@ -25,10 +26,7 @@ for script; do
 	__BPFTRACE_NOTIFY_PROBES_ATTACHED=1 "${command[@]}" \
 		>"/out/$name.txt" 2>"/out/$name.err" &
 	witnesses+=($!)
-	until grep -qs PROBES_ATTACHED "/out/$name.err"; do
-		kill -0 $! || exit 1
-		sleep 0.1
-	done
+	until_says PROBES_ATTACHED "/out/$name.err" $!
 done
 
 # 6.18 and 7.2 may stop a task inside a program and skip the program for other tasks of that CPU
@@ -47,6 +45,5 @@ while read -r name arguments; do
 done <"$list"
 
 for witness in "${witnesses[@]}"; do
-	kill -INT "$witness"
-	wait "$witness"
+	end_witness "$witness"
 done

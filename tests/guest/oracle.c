@@ -5,7 +5,7 @@
  * Two oracles that share nothing with copyscope's probes: the kernel's checks before each copy
  * (__check_object_size), and the processor's breakpoints on the copying functions themselves, which
  * nothing in software can hook because lib/ is built without ftrace. Both are far too slow for
- * daily use. Says PROBES_ATTACHED on stderr when it counts; prints as bpftrace does, on SIGINT:
+ * daily use. Says PROBES_ATTACHED on stderr when it counts; prints as bpftrace does when it is told to end:
  *   @copied_from_user[workload, 181]: 94139
  */
 #include <errno.h>

@@ -9,6 +9,7 @@
 # usage: watch.sh PART...
 # Leaves /out/PART.{json,err,status}, what programs told, and a record of each run of the workload.
 set -euo pipefail
+. tests/helpers/witness.sh
 
 echo up
 # The kernel may stop a task inside a program and skip the program for others until it goes on, but for none of
@@ -83,8 +84,6 @@ end_watch() {
 	echo "$status" >"/out/$1.status"
 }
 
-until_says() { until grep -qs "$1" "$2"; do kill -0 "$3"; sleep 0.1; done; }
-
 life() {
 	local target
 	mkfifo /run/words
@@ -126,8 +125,7 @@ ends() {
 		$(workload ends.run A1 4093 2 --messages 23)
 		echo go | build/tests/guest/datagrams 23 >/dev/null" 2>/out/ends.err || status=$?
 	echo "$status" >/out/ends.status
-	kill -INT "$tracer"
-	wait "$tracer"
+	end_witness "$tracer"
 	build/watch --backend tracepoint --json /out/ends.tracepoint.json -- true 2>/out/ends.tracepoint.err
 }
 
