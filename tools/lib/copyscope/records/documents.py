@@ -40,6 +40,8 @@ VERSIONS = {"record": 3, "verdicts": 2}
 # more. What readers need of it all the same is for them to say.
 MORE_KEYS = ("additionalProperties",)
 OF_ONE_VERSION = ("required", "additionalProperties", "minItems", "maxItems", "contains")
+# Keywords whose value is a schema for each name, and not keywords itself.
+BY_NAME = ("properties", "$defs")
 
 
 class BadRecord(Unusable):
@@ -91,10 +93,10 @@ def repeated(names: Iterable[str]) -> str | None:
 
 def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A table whose keys all differ: readers disagree about which of two equal keys counts."""
-    twice = repeated(key for key, _ in pairs)
-    if twice is not None:
-        raise ValueError(f"the key {described(twice)} appears twice")
-    return dict(pairs)
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"the key {described(repeated(key for key, _ in pairs))} appears twice")
+    return found
 
 
 def check_texts(value: Any) -> None:
@@ -185,13 +187,38 @@ def of_any_version(schema: Any, dropped: Iterable[str] = OF_ONE_VERSION) -> Any:
         return [of_any_version(each, dropped) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    # Names of properties are not keywords.
     kept = {key: {name: of_any_version(each, dropped) for name, each in inner.items()}
-            if key in ("properties", "$defs") else of_any_version(inner, dropped)
+            if key in BY_NAME else of_any_version(inner, dropped)
             for key, inner in schema.items() if key not in dropped or
             # What it says of all other keys' values, rather than that there are none.
             key == "additionalProperties" and isinstance(inner, dict)}
     return {key: each for key, each in kept.items() if key not in ("then", "else") or each}
+
+
+def in_small_parts(schema: dict[str, Any]) -> dict[str, Any]:
+    """The same schema, in which each table and each list is a definition. fastjsonschema makes a
+    function of each: in one for all of a record, each exception has Python count lines up to where
+    it was raised, and the name of each element of a list is made from all variables there."""
+    parts: dict[str, Any] = {}
+
+    def inside(part: dict[str, Any]) -> dict[str, Any]:
+        return {key: {name: named(each) for name, each in inner.items()} if key in BY_NAME
+                else named(inner) for key, inner in part.items()}
+
+    def named(part: Any) -> Any:
+        if isinstance(part, list):
+            return [named(each) for each in part]
+        if not isinstance(part, dict):
+            return part
+        found = inside(part)
+        if "properties" not in found and "items" not in found:
+            return found
+        parts[f"part{len(parts)}"] = found
+        return {"$ref": f"#/$defs/part{len(parts) - 1}"}
+    # A reference may lead into a definition.
+    defined = {name: inside(each) for name, each in schema.get("$defs", {}).items()}
+    whole = inside({key: each for key, each in schema.items() if key != "$defs"})
+    return {**whole, "$defs": {**defined, **parts}}
 
 
 @functools.cache
@@ -207,7 +234,7 @@ def checker(kind: str, dropped: tuple[str, ...]) -> Callable[[Any], Any]:
         schema = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         raise Refused(f"{file}: cannot be read: install copyscope again") from None
-    return fastjsonschema.compile(of_any_version(schema, dropped))
+    return fastjsonschema.compile(in_small_parts(of_any_version(schema, dropped)))
 
 
 def problem_of(error: Any) -> tuple[str, str]:
