@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .reports import judge, sentence
+from .reports import failed_of, judge, sentence
 
 ROOT = Path(__file__).resolve().parents[2]
 # A test that hangs must not hang the run: far above what any job takes.
@@ -106,8 +106,9 @@ def end(process: subprocess.Popen) -> None:
         process.wait()
 
 
-def run_job(job: Job, runners: Runners) -> Counter:
-    """Run one job, print a line about it, and all of its output if something failed."""
+def run_job(job: Job, runners: Runners) -> tuple[Counter, list[str]]:
+    """Run one job, print a line about it, and all of its output if something failed; return its sums, and
+    what failed by name."""
     started = time.monotonic()
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
         status = runners.run(job.command, job.environment, output)
@@ -125,12 +126,17 @@ def run_job(job: Job, runners: Runners) -> Counter:
     took = time.monotonic() - started
     if sums or died:
         tell("\n".join([f"{job.name}: {sentence(sums)} in {took:.1f} s", *shown]))
-    return sums
+    failed = failed_of(job.report)
+    if died or sums["failed"] and not failed:
+        failed.append(f"{job.name}: {died or 'it left no report'}")
+    return sums, failed
 
 
-def run_lanes(lanes: Sequence[Sequence[deque[Job]]], places: Places) -> Counter:
-    """Run each lane's queues one after the other, all lanes at once; lanes may share a queue."""
+def run_lanes(lanes: Sequence[Sequence[deque[Job]]], places: Places) -> tuple[Counter, list[str]]:
+    """Run each lane's queues one after the other, all lanes at once; lanes may share a queue. Return the sums
+    of all jobs, and what failed by name."""
     sums: Counter = Counter()
+    failed: list[str] = []
 
     def work(queues: Sequence[deque[Job]]) -> Counter:
         mine: Counter = Counter()
@@ -141,10 +147,12 @@ def run_lanes(lanes: Sequence[Sequence[deque[Job]]], places: Places) -> Counter:
                 except IndexError:
                     break
                 with places.taken(job.places):
-                    mine += run_job(job, runners)
+                    counted, names = run_job(job, runners)
+                mine += counted
+                failed.extend(names)
         return mine
 
     with ThreadPoolExecutor(len(lanes)) as pool, Runners() as runners:
         for done in [pool.submit(work, lane) for lane in lanes]:
             sums += done.result()
-    return sums
+    return sums, failed

@@ -2,6 +2,7 @@
 """Sums what test runners report, and counts a runner that died as a failure."""
 from __future__ import annotations
 
+import contextlib
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from pathlib import Path
@@ -16,20 +17,28 @@ def status_of(case: ElementTree.Element) -> str:
     return "passed" if case.find("skipped") is None else "skipped"
 
 
-def sum_report(report: Path) -> Counter:
-    """Sum a JUnit report; a case told twice (call and clean-up) counts once, at its worst."""
+def cases_of(report: Path) -> dict[tuple, str]:
+    """The tests of a JUnit report; one told twice (call and clean-up) once, at its worst."""
     worst: dict[tuple, str] = {}
     rank = ("skipped", "passed", "failed")
     for case in ElementTree.parse(report).iter("testcase"):
         key = (case.get("classname"), case.get("name"))
         worst[key] = max(worst.get(key, "skipped"), status_of(case), key=rank.index)
-    return Counter(worst.values())
+    return worst
+
+
+def failed_of(report: Path) -> list[str]:
+    """The names of the tests of a report that failed; none of one that was not written to its end."""
+    with contextlib.suppress(OSError, ElementTree.ParseError):
+        return [f"{of or report.stem}::{name}" for (of, name), status in cases_of(report).items()
+                if status == "failed"]
+    return []
 
 
 def judge(status: int | None, report: Path, expected: tuple[int, ...]) -> tuple[Counter, str]:
     """Turn a runner's exit status and report into a sum, and say how it died if it did."""
     try:
-        sums = sum_report(report)
+        sums = Counter(cases_of(report).values())
     except (OSError, ElementTree.ParseError):
         # pytest leaves no report when it collects nothing, and then it says so by its status.
         sums = Counter() if status == NOTHING_COLLECTED else Counter(failed=1)

@@ -179,7 +179,11 @@ def lanes_of(jobs: dict[str, deque[Job]]) -> list[list[deque[Job]]]:
 def run_tests(stages: tuple[str, ...], folder: Path, keyword: str | None) -> Counter:
     """Run the tests of a stage, or of several that run at once."""
     lanes = lanes_of({stage: jobs_of(stage, folder, keyword) for stage in stages})
-    return run_lanes(lanes, Places(HOST_PLACES)) if lanes else Counter()
+    sums, failed = run_lanes(lanes, Places(HOST_PLACES)) if lanes else (Counter(), [])
+    # Each was told where its file ended; once more where a reader looks first.
+    for each in failed:
+        tell(f"FAILED {each}")
+    return sums
 
 
 def run_stage(stages: tuple[str, ...], keyword: str | None) -> Counter:

@@ -125,6 +125,16 @@ def test_each_stage_says_its_name_and_its_time(tree):
     assert re.fullmatch(r"== host: 1 passed, 0 failed in \d+\.\d s, .* processors busy", end)
 
 
+def test_what_failed_is_named_once_more_at_the_end(tree):
+    add(tree, "host", "a", PASSING.format("one") + FAILING)
+    add(tree, "host", "b", DYING)
+    done = subprocess.run([tree / "tests/run", "host"], capture_output=True, text=True, timeout=60, check=False)
+    named = [line for line in done.stdout.splitlines() if line.startswith("FAILED ")][-2:]
+    assert sorted(named) == ["FAILED tests.host.test_a::test_wrong",
+                             "FAILED tests/host/test_b.py: it left no report"]
+    assert done.stdout.splitlines()[-4:-2] == named
+
+
 def test_a_failed_build_ends_the_run(tree):
     (tree / "Makefile").write_text("lint:\n\t@true\n%:\n\tfalse\n")
     add(tree, "host", "a", PASSING.format("one"))
