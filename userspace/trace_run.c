@@ -296,7 +296,7 @@ static int ask(struct run *run)
 	if (permits_check(!run->options.no_probes, path_packet_taps(&run->options.request)))
 		return EXIT_REFUSED;
 	tree_path("build/workload", run->workload, sizeof(run->workload));
-	if (peer_meet(&run->peer, &run->options))
+	if (peer_meet(&run->peer, &run->options, &run->fifo))
 		return EXIT_REFUSED;
 	/* Files that the user named by a descriptor are open by now. */
 	confine_close_inherited(&run->inherited);
@@ -342,6 +342,15 @@ static int try_once(const struct try *t, void *arg)
 	return result;
 }
 
+/* A far half makes one try. */
+static int meet_anew(void *arg)
+{
+	struct run *run = arg;
+
+	peer_end(&run->peer);
+	return peer_start(&run->peer, &run->options) ? EXIT_REFUSED : 0;
+}
+
 static int note_inherited(struct inherited *all)
 {
 	int err = confine_note_inherited(all);
@@ -372,7 +381,7 @@ int main(int argc, char **argv)
 	}
 	if (!result)
 		result = peer_start(&run.peer, &run.options) ? EXIT_REFUSED :
-							       supervise(try_once, &run);
+							       supervise(try_once, meet_anew, &run);
 	peer_end(&run.peer);
 	return result;
 }

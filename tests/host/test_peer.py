@@ -139,6 +139,18 @@ def test_a_lost_update_on_the_far_host_breaks_the_run(hosts):
     assert "receive" in records.laws_with(done.record, "broken")
 
 
+@pytest.mark.parametrize("blind", ["near", "far"])
+def test_both_make_a_run_again_that_was_blind_on_either_host(hosts, blind):
+    words = ("--break", "miss-hits")
+    done = hosts.run("A2", *PRIME, *(words if blind == "near" else ()),
+                     far=peers.with_options(*(words if blind == "far" else ())))
+    assert done.code == records.BLIND
+    assert done.record["experiment"]["outcome"]["status"] == "blind"
+    assert done.record["experiment"]["attempt"] == done.err.count("trying again") + 1 > 1
+    assert done.err.splitlines()[-1].startswith("trace_run: no verdict: the probes missed ")
+    assert done.record["experiment"]["workload"]["received_bytes"] == PRIME_PAYLOAD
+
+
 # Between which addresses
 
 def test_the_data_takes_the_addresses_that_are_named(hosts):

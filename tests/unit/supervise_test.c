@@ -12,11 +12,11 @@
 #include "tests/unit/unit.h"
 #include "userspace/run/supervise.h"
 
-enum { WAIT_MS = 10000, STATUS = 3 };
+enum { WAIT_MS = 10000, STATUS = 3, REFUSED = 4 };
 
 /* What the tries leave for the test to see; shared by all processes. */
 struct tries_seen {
-	int tries, fifo_tries, said[8];
+	int tries, fifo_tries, anew, said[8];
 	pid_t pid[8];
 	int ready[2];	/* a try writes a byte when it runs */
 };
@@ -53,15 +53,31 @@ static int end_in_order(const struct try *t, void *arg)
 	return wait_for_ever(t, arg);
 }
 
+/* What comes before another try: the second one may not be made. */
+static int twice_at_most(void *arg)
+{
+	return ++seen->anew == 2 ? REFUSED : 0;
+}
+
+static int always(void *arg)
+{
+	return 0;
+}
+
 /* Runs the supervisor in a process of its own, as it changes how signals are handled. */
-static pid_t supervised(int (*make)(const struct try *, void *), const int *says)
+static pid_t supervised_by(int (*make)(const struct try *, void *), int (*anew)(void *), const int *says)
 {
 	pid_t pid = fork();
 
 	assert_true(pid >= 0);
 	if (!pid)
-		_exit(supervise(make, (void *)says));
+		_exit(supervise(make, anew, (void *)says));
 	return pid;
+}
+
+static pid_t supervised(int (*make)(const struct try *, void *), const int *says)
+{
+	return supervised_by(make, always, says);
 }
 
 static int ended(pid_t pid)
@@ -129,6 +145,15 @@ TEST_BETWEEN(a_try_cannot_ask_for_ever, setup, teardown)
 
 	assert_int_equal(WEXITSTATUS(ended(supervised(note, says))), 1);
 	assert_int_equal(seen->tries, TRIES_MAX);
+}
+
+TEST_BETWEEN(what_comes_before_another_try_may_end_it, setup, teardown)
+{
+	static const int says[] = { TRY_AGAIN, TRY_AGAIN, TRY_AGAIN, 0 };
+
+	assert_int_equal(WEXITSTATUS(ended(supervised_by(note, twice_at_most, says))), REFUSED);
+	assert_int_equal(seen->tries, 2);
+	assert_int_equal(seen->anew, 2);
 }
 
 TEST_BETWEEN(a_signal_reaches_the_try_which_ends_in_order, setup, teardown)

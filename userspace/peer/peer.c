@@ -71,9 +71,9 @@ int peer_start(struct peer *p, const struct options *o)
 	const struct path_partner *partner = &o->request.partner;
 	int err;
 
-	p->bound_ms = o->bound_ms;
-	p->far = partner->connection != NULL;
-	p->host = partner->host;
+	*p = (struct peer){ .bound_ms = o->bound_ms,
+			    .far = partner->connection != NULL,
+			    .host = partner->host };
 	if (p->far)
 		channel_open(&p->channel, STDIN_FILENO, STDOUT_FILENO, -1, "the near half");
 	if (!p->host)
@@ -371,12 +371,13 @@ static const char *choose_addresses(struct path_request *request, const char *ne
 	return line;
 }
 
-static int near_meet(struct peer *p, struct options *o)
+static int near_meet(struct peer *p, struct options *o, bool fifo)
 {
 	struct path_request *request = &o->request;
 	struct run_request asked = { .plan = o->plan,
 				     .port = request->port,
 				     .no_probes = o->no_probes,
+				     .fifo = fifo,
 				     .far = END_COUNT - 1 - p->here };
 	char near[ADDRESS_BYTES], far[ADDRESS_BYTES], line[LINE_BYTES];
 	const char *fault;
@@ -406,7 +407,7 @@ static int near_meet(struct peer *p, struct options *o)
 	return err ? complain(p, err) : 0;
 }
 
-static int far_meet(struct peer *p, struct options *o)
+static int far_meet(struct peer *p, struct options *o, bool *fifo)
 {
 	char line[LINE_BYTES];
 	struct run_request asked;
@@ -433,20 +434,21 @@ static int far_meet(struct peer *p, struct options *o)
 	}
 	o->plan = asked.plan;
 	o->no_probes = asked.no_probes;
+	*fifo = asked.fifo;
 	o->request.port = asked.port;
 	o->request.partner.here = p->here;
 	memcpy(o->request.address, asked.address, sizeof(asked.address));
 	return 0;
 }
 
-int peer_meet(struct peer *p, struct options *o)
+int peer_meet(struct peer *p, struct options *o, bool *fifo)
 {
 	int err;
 
 	if (!p->far && !p->host)
 		return 0;
 	p->here = o->request.partner.here;
-	err = p->far ? far_meet(p, o) : near_meet(p, o);
+	err = p->far ? far_meet(p, o, fifo) : near_meet(p, o, *fifo);
 	p->met = !err;
 	return err;
 }

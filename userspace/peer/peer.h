@@ -4,9 +4,10 @@
  *
  * The near half is the run that a user typed. It starts ssh, and ssh the far half, which is the
  * same program with --far-half. They speak by ssh's stdin and stdout (channel.h). The order:
- * peer_start once, then in the try peer_meet, arrange and attach as for any path, peer_barrier, the
- * run with peer_watch ten times a second, peer_join; peer_end once. Whichever half ends, in
- * whatever way, the other one hears it as the end of its pipe.
+ * peer_start, then in the try peer_meet, arrange and attach as for any path, peer_barrier, the run
+ * with peer_watch ten times a second, peer_join; peer_end. The near half decides about another try,
+ * for which the far one is started anew. Whichever half ends, in whatever way, the other one hears
+ * it as the end of its pipe.
  */
 #ifndef COPYSCOPE_PEER_H
 #define COPYSCOPE_PEER_H
@@ -35,10 +36,10 @@ int peer_start(struct peer *p, const struct options *o);
 
 /*
  * Agrees with the other half on what to run, and completes the options: the addresses, and in the
- * far half all that was asked of it. 0, or -errno with one line printed. Does nothing for other
- * paths.
+ * far half all that was asked of it, @fifo (under SCHED_FIFO) as well. 0, or -errno with one line
+ * printed. Does nothing for other paths.
  */
-int peer_meet(struct peer *p, struct options *o);
+int peer_meet(struct peer *p, struct options *o, bool *fifo);
 
 /* Waits until both hosts could open their gates. 0, or -errno with one line printed. */
 int peer_barrier(struct peer *p, struct child children[END_COUNT]);

@@ -65,12 +65,12 @@ json_t *run_request_json(const struct run_request *request)
 	const struct workload_plan *p = &request->plan;
 
 	return json_pack(
-		"{s:s, s:s, s:s, s:I, s:i, s:I, s:f, s:i, s:b, s:s, s:i, s:b, s:s, s:s, s:s}",
+		"{s:s, s:s, s:s, s:I, s:i, s:I, s:f, s:i, s:b, s:s, s:i, s:b, s:b, s:s, s:s, s:s}",
 		"variant", p->variant, "pattern", p->pattern, "receiver", p->receiver, "bytes",
 		(json_int_t)p->bytes, "threads", p->threads, "messages", (json_int_t)p->messages,
 		"seconds", p->seconds, "readers", p->readers, "unchecked", p->unchecked,
 		"behaviours", plan_behaviours(p).text, "port", request->port, "no_probes",
-		request->no_probes, "far", request->far == END_SENDER ? "sender" : "receiver",
+		request->no_probes, "fifo", request->fifo, "far", request->far == END_SENDER ? "sender" : "receiver",
 		"from", request->address[END_SENDER], "to", request->address[END_RECEIVER]);
 }
 
@@ -102,16 +102,16 @@ const char *run_request_read(json_t *o, struct run_request *request)
 	const char *variant, *pattern, *receiver, *behaviours, *far, *from, *to;
 	struct workload_plan *p = &request->plan;
 	json_int_t bytes, messages, threads, readers, port;
-	int no_probes, unchecked;
+	int no_probes, fifo, unchecked;
 
 	*request = (struct run_request){};
 	if (json_unpack(
 		    o,
-		    "{s:s, s:s, s:s, s:I, s:I, s:I, s:F, s:I, s:b, s:s, s:I, s:b, s:s, s:s, s:s}",
+		    "{s:s, s:s, s:s, s:I, s:I, s:I, s:F, s:I, s:b, s:s, s:I, s:b, s:b, s:s, s:s, s:s}",
 		    "variant", &variant, "pattern", &pattern, "receiver", &receiver, "bytes",
 		    &bytes, "threads", &threads, "messages", &messages, "seconds", &p->seconds,
 		    "readers", &readers, "unchecked", &unchecked, "behaviours", &behaviours, "port",
-		    &port, "no_probes", &no_probes, "far", &far, "from", &from, "to", &to))
+		    &port, "no_probes", &no_probes, "fifo", &fifo, "far", &far, "from", &from, "to", &to))
 		return "a key is missing";
 	if (copy_name(p->variant, sizeof(p->variant), variant) ||
 	    copy_name(p->pattern, sizeof(p->pattern), pattern) ||
@@ -133,6 +133,7 @@ const char *run_request_read(json_t *o, struct run_request *request)
 	p->unchecked = unchecked;
 	request->port = port;
 	request->no_probes = no_probes;
+	request->fifo = fifo;
 	request->far = strcmp(far, "sender") ? END_RECEIVER : END_SENDER;
 	return check(request);
 }

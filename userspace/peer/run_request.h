@@ -21,6 +21,7 @@ struct run_request {
 	struct workload_plan plan;
 	int port;		/* that the sender listens on */
 	bool no_probes;
+	bool fifo;		/* under SCHED_FIFO */
 	enum end far;	/* the end that the far half is */
 	char address[END_COUNT][ADDRESS_BYTES];
 };

@@ -49,10 +49,14 @@ static int become_caller(void)
 
 static void become_ssh(const char *const *argv, pid_t parent)
 {
+	sigset_t none;
 	int err;
 
 	/* Ctrl-C is for the run, which ends the other half in order. */
 	setsid();
+	/* Between two tries the run waits with its signals blocked. */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 	/* Root runs the system's programs and no others, and who called sudo may be anyone. */
 	setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
 	err = become_caller();

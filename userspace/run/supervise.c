@@ -81,7 +81,7 @@ static int last_status(int status, int passed, const sigset_t *mask)
 	return CANNOT;
 }
 
-int supervise(int (*make)(const struct try *this_one, void *arg), void *arg)
+int supervise(int (*make)(const struct try *this_one, void *arg), int (*anew)(void *arg), void *arg)
 {
 	struct try t = { .number = 1 };
 	pid_t parent = getpid(), child;
@@ -109,6 +109,9 @@ int supervise(int (*make)(const struct try *this_one, void *arg), void *arg)
 		if (passed || t.number == TRIES_MAX || !wants_another(status))
 			return last_status(status, passed, &mask);
 		t.fifo |= WEXITSTATUS(status) == TRY_AGAIN_FIFO;
+		status = anew(arg);
+		if (status)
+			return status;
 	}
 }
 
@@ -157,8 +160,7 @@ static int tries_allowed(const struct record *r)
 
 bool retry_is_worth_it(const struct record *r)
 {
-	return r->outcome.status == RUN_BLIND && !r->experiment->far &&
-	       r->experiment->attempt < tries_allowed(r);
+	return r->outcome.status == RUN_BLIND && r->experiment->attempt < tries_allowed(r);
 }
 
 int retry_once_more(const struct record *r)
