@@ -25,7 +25,8 @@ def faults(file: Path, record: dict) -> list[str]:
 
 
 def keys(file: Path) -> set[str]:
-    """Every key that a schema describes, with its types: "tool.version string"; [] of a list, * of any name."""
+    """Every key that a schema describes, with its types: "tool.version string", or "enum"; [] of a list, * of any
+    name."""
     schema, found = json.loads(file.read_text()), set()
 
     def look(node: dict | bool, at: str, above: tuple[str, ...]) -> None:
@@ -37,9 +38,8 @@ def keys(file: Path) -> set[str]:
             look(named, at, (*above, reference))
         for each in (*node.get("anyOf", []), *node.get("oneOf", []), *node.get("allOf", [])):
             look(each, at, above)
-        if at and "type" in node:
-            kinds = node["type"] if isinstance(node["type"], list) else [node["type"]]
-            found.update(f"{at} {kind}" for kind in kinds)
+        kinds = node.get("type", ["enum"] if "enum" in node else [])
+        found.update(f"{at} {kind}" for kind in (kinds if isinstance(kinds, list) else [kinds]) if at)
         for name, each in node.get("properties", {}).items():
             look(each, f"{at}.{name}".lstrip("."), above)
         look(node.get("items", False), f"{at}[]", above)

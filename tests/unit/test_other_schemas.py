@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,6 +22,7 @@ from helpers.pictures import REAL
 from helpers.records import ROOT
 
 DOCS = ROOT / "docs"
+ASKED = re.compile(r'\bat\("([\w.]+)"\)')
 OTHERS = ("advice", "failure", "beside", "crossover", "compare", "verdicts")
 
 
@@ -50,6 +52,14 @@ def test_every_table_says_what_it_is_and_holds_no_foreign_key(kind):
     schema = json.loads((DOCS / f"{kind}.schema.json").read_text())
     look(schema)
     assert faults(kind, {"foreign": 1})
+
+
+def test_a_record_is_asked_for_keys_that_it_can_have():
+    """What is asked for by its dotted key, as record.at("machine.kernel"), is None where no record has it."""
+    described = {key.split()[0] for key in schemas.keys(DOCS / "record.schema.json")}
+    asked = {key for folder in ("tools/lib", "studies/lib") for file in (ROOT / folder).rglob("*.py")
+             for key in ASKED.findall(file.read_text())}
+    assert len(asked) > 10 and not asked - described
 
 
 def test_every_key_of_release_1_is_still_described_with_its_type():

@@ -109,7 +109,7 @@ def tidy_row(record: Record, modelled: bool = False) -> list[Cell]:
         work("completions_copied"), work("enobufs"), work("content_errors"),
         record.calls("send"), record.calls("recv"), statuses.count("balanced"),
         statuses.count("not testable"), at("overhead.share"),
-        at("overhead.throughput_ratio"), at("backend.attempt"), times.others_share,
+        at("overhead.throughput_ratio"), at("experiment.attempt"), times.others_share,
         times.stolen_share]
     return [*head, *(record.site_bytes(site) for site in SITES), *counts,
             *(record.counter(end, event) for end in ENDS for event in EVENTS.values()),
