@@ -59,6 +59,15 @@ def test_zero_copy_to_another_host_copies_no_byte_at_the_sender(kernels):
     assert record["experiment"]["workload"]["completions"] == record["experiment"]["workload"]["zerocopy_sends"]
 
 
+def test_a_blind_run_is_made_again_by_a_far_half_started_anew():
+    # Of a run that is longer than a second there is one more try.
+    done = run("6.12", "A2", 4096, 1, "--seconds", 1.1, "--break", "miss-hits", "--json", "-", "--quiet")
+    assert done.returncode == records.BLIND, done.stderr
+    record = records.load(done.stdout)
+    assert record["experiment"]["outcome"]["status"] == "blind" and record["experiment"]["attempt"] == 2
+    assert done.stderr.count("trying again") == 1 and "SIGTERM" not in done.stderr
+
+
 def test_a_sweep_over_ssh_goes_on_after_the_network_was_cut(tmp_path):
     # Of 48 points of a report, which take 7 min, tests/peers_sweep says how.
     words = ["--cut", 1, "--out", tmp_path, "--variants", "A1,A3", "--sizes", PRIME_BYTES, "--repeats", 1,

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import socket
 import subprocess
 import sys
@@ -38,9 +39,7 @@ SERVE = f"""mkdir ~/.ssh && echo "$COPYSCOPE_SSH_KEY" >~/.ssh/authorized_keys &&
 echo /bin/bash >/etc/shells && export -p >/run/environment &&
 dropbearkey -t ed25519 -f /run/host_key >/dev/null 2>&1 &&
 echo "{LISTENS}$(dropbearkey -y -f /run/host_key | grep ^ssh-)" >&2 &&
-"""
-CONNECTION = "nc -l -p 22 -e dropbear -i -s -m -r /run/host_key"
-ONCE, EVER = f"{CONNECTION}; exit 0", f"while :; do {CONNECTION}; done"
+while :; do nc -l -p 22 -e dropbear -i -s -m -r /run/host_key; done"""
 SSH = ("ssh -F none -i /run/key -o UserKnownHostsFile=/run/known -o StrictHostKeyChecking=yes "
        "-o ConnectionAttempts=9")
 RUN = f"""echo "$COPYSCOPE_SSH_KEY" >/run/key && echo "{FAR} $COPYSCOPE_SSH_HOST" >/run/known &&
@@ -94,15 +93,17 @@ class Guest:
 class FarGuest(Guest):
     """The one that serves ssh to who has a key."""
 
-    def __init__(self, options, release: str, link: socket.socket, key: str,
-                 connections: str = ONCE) -> None:
-        super().__init__(options, release, link, FAR, SERVE + connections,
+    def __init__(self, options, release: str, link: socket.socket, key: str) -> None:
+        super().__init__(options, release, link, FAR, SERVE,
                          ["--with", "dropbear", "--with", "dropbearkey"],
                          {"COPYSCOPE_SSH_KEY": key}, stdout=subprocess.DEVNULL,
                          stderr=subprocess.PIPE)
         self.host_key = ""
         self.told = threading.Event()
-        threading.Thread(target=self._pass_on, daemon=True).start()
+        self.ending = False
+        self.last: list[str] = []
+        self.reader = threading.Thread(target=self._pass_on, daemon=True)
+        self.reader.start()
 
     def _pass_on(self) -> None:
         """Show its messages, but keep its host key, which says that it listens."""
@@ -110,6 +111,8 @@ class FarGuest(Guest):
             if line.startswith(LISTENS):
                 self.host_key = line.removeprefix(LISTENS).strip()
                 self.told.set()
+            elif self.ending:
+                self.last.append(line)
             else:
                 sys.stderr.write(line)
         self.told.set()
@@ -118,6 +121,18 @@ class FarGuest(Guest):
         """Its public host key, once it listens; empty if it ended before."""
         self.told.wait()
         return self.host_key
+
+
+    def end(self) -> int:
+        """End it, as it serves until then; 0, or its status after it said what failed in it."""
+        self.ending = True
+        self.process.terminate()
+        status = self.process.wait()
+        self.reader.join()
+        if status == 128 + signal.SIGTERM:
+            return 0
+        sys.stderr.write("".join(self.last))
+        return status
 
 
 def make_key() -> tuple[str, str]:
@@ -151,14 +166,13 @@ def run_both(options, releases: list[str], words: list[str]) -> tuple[int, bytes
         guests.append(near)
         report, _ = near.process.communicate()
         status = near.process.returncode
-        # Refused words never reach the far guest, which would wait for ever.
         record = near.take_record()
         if not record:
             return status or 1, b""
-        far.process.wait()
+        failed = far.end()
         if options.json != "-":
             sys.stdout.write(report)
-        return status or far.process.returncode, record
+        return status or failed, record
     finally:
         for guest in guests:
             guest.stop()
