@@ -129,7 +129,9 @@ def test_bytes_that_are_spliced_out_of_the_socket_are_not_copied(outcome, run):
 @on_kernels("run", ["A3.map"])
 def test_packets_that_fill_pages_are_mapped_and_what_is_left_is_copied(outcome, run):
     mapped, copied = taken(outcome, run, "rx_map")
-    assert mapped + copied == MAPPED_BYTES and mapped % 4096 == 0 and mapped > 0.9 * MAPPED_BYTES
+    # What the kernel moves into other packets, as of a queue that is full, need not fill pages.
+    moved = records.site(outcome.record(run), "reshape")
+    assert mapped + copied == MAPPED_BYTES and mapped % 4096 == 0 and mapped > 0.9 * (MAPPED_BYTES - moved)
 
 
 @on_kernels("run", ["A3.unmapped"])
