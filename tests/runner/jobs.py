@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .reports import failed_of, judge, sentence
+from .reports import judge, sentence
 
 ROOT = Path(__file__).resolve().parents[2]
 # A test that hangs must not hang the run: far above what any job takes.
@@ -114,7 +114,7 @@ def run_job(job: Job, runners: Runners) -> tuple[Counter, list[str]]:
         status = runners.run(job.command, job.environment, output)
         output.seek(0)
         text = output.read()
-    sums, died = judge(status, job.report, job.expected)
+    sums, failed, died = judge(status, job.report, job.expected)
     if not job.quiet or sums["failed"]:
         shown = [text.rstrip("\n")]
         if not text and job.report.exists():  # cmocka prints nothing if it writes a report
@@ -126,7 +126,6 @@ def run_job(job: Job, runners: Runners) -> tuple[Counter, list[str]]:
     took = time.monotonic() - started
     if sums or died:
         tell("\n".join([f"{job.name}: {sentence(sums)} in {took:.1f} s", *shown]))
-    failed = failed_of(job.report)
     if died or sums["failed"] and not failed:
         failed.append(f"{job.name}: {died or 'it left no report'}")
     return sums, failed

@@ -2,7 +2,6 @@
 """Sums what test runners report, and counts a runner that died as a failure."""
 from __future__ import annotations
 
-import contextlib
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from pathlib import Path
@@ -27,26 +26,22 @@ def cases_of(report: Path) -> dict[tuple, str]:
     return worst
 
 
-def failed_of(report: Path) -> list[str]:
-    """The names of the tests of a report that failed; none of one that was not written to its end."""
-    with contextlib.suppress(OSError, ElementTree.ParseError):
-        return [f"{of or report.stem}::{name}" for (of, name), status in cases_of(report).items()
-                if status == "failed"]
-    return []
-
-
-def judge(status: int | None, report: Path, expected: tuple[int, ...]) -> tuple[Counter, str]:
-    """Turn a runner's exit status and report into a sum, and say how it died if it did."""
+def judge(status: int | None, report: Path, expected: tuple[int, ...]) -> tuple[Counter, list[str], str]:
+    """Turn a runner's exit status and report into a sum and the names of what failed, and say how it died if it
+    did."""
+    failed: list[str] = []
     try:
-        sums = Counter(cases_of(report).values())
+        cases = cases_of(report)
+        sums = Counter(cases.values())
+        failed = [f"{of or report.stem}::{name}" for (of, name), told in cases.items() if told == "failed"]
     except (OSError, ElementTree.ParseError):
         # pytest leaves no report when it collects nothing, and then it says so by its status.
         sums = Counter() if status == NOTHING_COLLECTED else Counter(failed=1)
     if status in expected and (status in (ALL_PASSED, NOTHING_COLLECTED) or sums["failed"]):
-        return sums, ""
+        return sums, failed, ""
     sums["failed"] = max(sums["failed"], 1)
     died = "was killed after its time was up" if status is None else f"ended with {status}"
-    return sums, f"the runner {died}"
+    return sums, failed, f"the runner {died}"
 
 
 def sentence(sums: Counter) -> str:

@@ -21,9 +21,10 @@ enum { TRY_AGAIN = 100, TRY_AGAIN_FIFO = 101 };
 enum { TRIES_MAX = 5 };
 
 /*
- * Calls @make in a child, and again in another one as long as it returns TRY_AGAIN*; before each further try
- * @anew in this process, whose status ends it all if it is not 0. Returns the exit status of the last. The calling process keeps its privileges for further tries; it only
- * waits and passes on SIGINT, SIGTERM and SIGHUP. A child dies with it, however it dies. If a
+ * Calls @make in a child, and again in another one as long as it returns TRY_AGAIN*. Before each
+ * further try it calls @anew in this process, whose status ends it all if it is not 0. Returns the
+ * exit status of the last. The calling process keeps its privileges for further tries; besides it
+ * only waits and passes on SIGINT, SIGTERM and SIGHUP. A child dies with it, however it dies. If a
  * signal that was passed on killed the child, the caller dies of the same signal.
  */
 int supervise(int (*make)(const struct try *this_one, void *arg), int (*anew)(void *arg), void *arg);

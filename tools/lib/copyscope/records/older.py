@@ -124,14 +124,11 @@ def with_laws(socket: Any) -> Any:
 def whole(value: Any, counted: list[str], probed: bool) -> Any:
     """A record or a part of one, with all sites of today and these counts wherever it has some;
     `probed`: of a run with probes."""
-    # Most of a record are plain values: no call for each of them.
     if isinstance(value, list):
-        return [whole(each, counted, probed) if isinstance(each, (dict, list)) else each
-                for each in value]
+        return [whole(each, counted, probed) for each in value]
     if not isinstance(value, dict):
         return value
-    found = {key: whole(each, counted, probed) if isinstance(each, (dict, list)) else each
-             for key, each in value.items()}
+    found = {key: whole(each, counted, probed) for key, each in value.items()}
     sites, counts = table(found.get("sites")), table(found.get("counts"))
     if sites:
         form = next(iter(sites.values()))
