@@ -72,8 +72,8 @@ struct netns_core___optmem {
 } OF_KERNEL;
 
 /* The limit in force, and what sock_omalloc() asks for an empty packet. Up to 6.7 one number for all
- * namespaces (f5769faeec36, "net: Namespace-ify sysctl_optmem_max"), which user space reads before load. */
-const volatile int optmem_max __weak = 0;
+ * namespaces (f5769faeec36, "net: Namespace-ify sysctl_optmem_max"), which user space reads before each window. */
+volatile int optmem_max __weak = 0;
 
 #define CACHE_LINES(bytes) (((bytes) + 63) & ~63)
 

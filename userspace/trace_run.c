@@ -27,6 +27,7 @@
 #include "userspace/run/limits.h"
 #include "userspace/run/measure.h"
 #include "userspace/run/options.h"
+#include "userspace/run/series.h"
 #include "userspace/run/supervise.h"
 #include "userspace/run/timed.h"
 
@@ -260,7 +261,7 @@ static int conduct(struct run *run)
 	if (!run->options.no_probes)
 		retry_schedule(r, run->fifo);
 	if (prepare(run))
-		return end_early(run);
+		return run->measure.asked ? TRY_ATTACH : end_early(run);
 	run->measure.watch = run->peer.met ? peer_watch : NULL;
 	run->measure.watch_arg = &run->peer;
 	if (measure_run(&run->measure, run->children, r) || gather(run))
@@ -361,27 +362,53 @@ static int note_inherited(struct inherited *all)
 	return err;
 }
 
-int main(int argc, char **argv)
+/* One run, whose command line is read. The exit status, or TRY_ATTACH. */
+static int run_whole(struct run *run)
 {
-	static struct run run = { .path = PATH_NONE };	/* more than a small stack has */
 	int result;
 
-	run.command = argv;
-	streams_open();
-	streams_watch("trace_run");
-	options_parse(argc, argv, &run.options);
-	if (permits_look() || note_inherited(&run.inherited) ||
-	    room_check(&run.options.plan))
+	if (permits_look() || room_check(&run->options.plan))
 		return EXIT_REFUSED;
 	/* Open for all tries: the reader of a pipe would take the end of the first for the end. */
-	result = run.options.json ? reserve(&run, NULL) : 0;
-	if (!result && run.options.both) {
-		run.timed = timed_share();
-		result = run.timed ? 0 : EXIT_REFUSED;
+	result = run->options.json ? reserve(run, NULL) : 0;
+	if (!result && run->options.both) {
+		run->timed = timed_share();
+		result = run->timed ? 0 : EXIT_REFUSED;
 	}
 	if (!result)
-		result = peer_start(&run.peer, &run.options) ? EXIT_REFUSED :
-							       supervise(try_once, meet_anew, &run);
-	peer_end(&run.peer);
+		result = peer_start(&run->peer, &run->options) ? EXIT_REFUSED :
+								 supervise(try_once, meet_anew, run);
+	peer_end(&run->peer);
 	return result;
+}
+
+static struct run the_run = { .path = PATH_NONE };	/* more than a small stack has */
+
+/* One of many, in a process of its own. */
+static int run_in_series(int argc, char **argv, struct lent *lent)
+{
+	the_run.command = argv;
+	options_parse(argc, argv, &the_run.options);
+	if (lent->alone)
+		return run_whole(&the_run);
+	if (!the_run.options.borrows) {
+		lent->asked->none = true;
+		return TRY_ATTACH;
+	}
+	the_run.measure.lent = lent;
+	return run_whole(&the_run);
+}
+
+int main(int argc, char **argv)
+{
+	static const char runs[] = "--runs";
+
+	the_run.command = argv;
+	streams_open();
+	streams_watch("trace_run");
+	if (argc > 2 && !strcmp(argv[1], runs))
+		return note_inherited(&the_run.inherited) || permits_look() ? EXIT_REFUSED :
+		       series_make(argv[2], argv[0], argc - 3, argv + 3, run_in_series);
+	options_parse(argc, argv, &the_run.options);
+	return note_inherited(&the_run.inherited) ? EXIT_REFUSED : run_whole(&the_run);
 }

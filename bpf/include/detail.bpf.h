@@ -13,8 +13,9 @@
 #include "bpf/include/census.bpf.h"
 
 /* Set before load */
-const volatile __u32 subject_homes[SUBJECT_PROCESSES] __weak = {}; /* inode numbers of its network namespaces */
-const volatile __u32 subject_home_count __weak = 0;
+/* Inode numbers of its network namespaces. They are told after load, too: see engine_renew() in userspace/engine. */
+volatile __u32 subject_homes[SUBJECT_PROCESSES] __weak = {};
+volatile __u32 subject_home_count __weak = 0;
 
 struct gauges gauges __weak = {};
 struct seen seen[SEEN_CPUS] __attribute__((aligned(64))) __weak = {};
@@ -50,8 +51,7 @@ static __always_inline bool task_is_ours(void)
 	return is_member(bpf_get_current_pid_tgid() >> 32);
 }
 
-/* Does a process of the subject live in that network namespace? The verifier knows what is set before load:
- * it drops the rows that are not in use. */
+/* Does a process of the subject live in that network namespace? */
 static __always_inline bool netns_is_ours(u32 inum)
 {
 	#pragma unroll

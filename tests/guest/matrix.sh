@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Runs trace_run once for each line of LIST (NAME ARGUMENTS...), beside witnesses if told: bpftrace
-# scripts, or programs that say PROBES_ATTACHED on stderr and print what they counted on SIGTERM.
+# Has trace_run make each line of LIST (NAME ARGUMENTS...), beside witnesses if told: bpftrace scripts, or programs that say PROBES_ATTACHED on stderr and print what they counted on SIGTERM.
 #
 # usage: matrix.sh LIST [SCRIPT.bt | PROGRAM]...
 # Leaves /out/NAME.{json,status,out,err}, and /out/SCRIPT.{txt,err} or /out/PROGRAM.{txt,err}.
@@ -35,14 +34,19 @@ done
 scheduled=()
 ((${#witnesses[@]} == 0)) || scheduled=(chrt -f 1)
 
-while read -r name arguments; do
-	status=0
-	# Arguments are words: the list has no quoting, and + stands for a space.
-	read -ra words <<<"$arguments"
-	"${scheduled[@]}" build/trace_run "${words[@]//+/ }" --pass counted --json "/out/$name.json" \
-		</dev/null >"/out/$name.out" 2>"/out/$name.err" || status=$?
-	echo "$status" >"/out/$name.status"
-done <"$list"
+# Arguments are words: the list has no quoting, and + stands for a space.
+quoted() {
+	local name arguments word words
+	while read -r name arguments; do
+		read -ra words <<<"$arguments"
+		printf %s "$name"
+		for word in "${words[@]}"; do printf " '%s'" "${word//+/ }"; done
+		echo
+	done
+}
+
+# 1: a run failed, as some are to.
+quoted <"$list" | "${scheduled[@]}" build/trace_run --runs /out --pass counted >/dev/null || (($? == 1))
 
 for witness in "${witnesses[@]}"; do
 	end_witness "$witness"

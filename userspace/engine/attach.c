@@ -64,7 +64,9 @@ static void hits_open(struct engine *p)
 void hits_begin(struct engine *p)
 {
 	for (int n = 0; p->hits && n < p->hit_count; n++) {
-		if (p->hooks.probes[p->hit_rows[n]].status != PROBE_ATTACHED || p->counts[n])
+		const struct hook *hook = p->hooks.row[p->hit_rows[n]];
+
+		if (p->hooks.probes[p->hit_rows[n]].status != PROBE_ATTACHED || p->counts[n] || !is_checked(p, hook))
 			continue;
 		tp_hits_start(p->hits, n);
 		p->ahead[n] = tp_hits_ahead(p->hits, n, seen_by, p);
@@ -277,12 +279,20 @@ static void configure_details(struct engine *p)
 	ro->drops_traced = bpf_program__autoload(p->skel->progs.datagram_drop);
 	ro->slots_stay = details_are_wanted(p);
 	ro->opened_by_walk = c->netns_count;
-	ro->subject_home_count = c->home_count;
-	memcpy((void *)ro->subject_homes, c->homes, sizeof(c->homes));
 	if (ro->details_wanted)
 		size_details(p, (ro->slot_buckets_mask + 1) * WATCH_WAYS);
 	else
 		shrink_details(p);
+}
+
+void homes_tell(struct engine *p)
+{
+	const struct engine_config *c = &p->config;
+	struct programs__bss *bss = p->skel->bss;
+
+	bss->subject_home_count = c->home_count;
+	memcpy((void *)bss->subject_homes, c->homes, sizeof(c->homes));
+	bss->optmem_max = number_in_file("/proc/sys/net/core/optmem_max", 0);
 }
 
 static void configure(struct engine *p, const struct targets *targets)
@@ -294,7 +304,6 @@ static void configure(struct engine *p, const struct targets *targets)
 	ro->watch_filter = c->filter;
 	ro->casts_known = targets_function(targets, "bpf_rdonly_cast");
 	ro->fault_inject = c->fault_inject;
-	ro->optmem_max = number_in_file("/proc/sys/net/core/optmem_max", 0);
 	ro->late_copies_hooked = p->backend == BACKEND_TRAMPOLINE &&
 				 bpf_program__autoload(p->skel->progs.late_copy);
 	ro->counts_by_tracepoint = p->backend != BACKEND_TRAMPOLINE;
@@ -310,6 +319,7 @@ static void configure(struct engine *p, const struct targets *targets)
 	bpf_map__set_max_entries(p->skel->maps.slots, buckets * WATCH_WAYS);
 	leave_out_costs(p);
 	configure_details(p);
+	homes_tell(p);
 	configure_sizes(p);
 	if (!c->cpu)
 		leave_out_samples(p);
@@ -451,18 +461,35 @@ int engine_attach(struct engine *p, unsigned int sets, char why[WHY_BYTES])
 	return 0;
 }
 
-/* How often the program ran and was skipped; for how long it ran, if the kernel counts that. A skipped run is a
- * lost count. */
-static void runs_note(const struct bpf_program *program, struct probe *probe)
+/* How often the program ran and was skipped since @since; for how long it ran, if the kernel counts that. A skipped
+ * run is a lost count. */
+static void runs_note(const struct bpf_program *program, const struct program_runs *since, struct probe *probe)
+{
+	struct program_runs now = {};
+
+	if (!runs_read(program, &now))
+		return;
+	probe->runs = now.runs - since->runs;
+	probe->run_time_ns = now.run_time_ns - since->run_time_ns;
+	probe->missed_runs = now.missed_runs - since->missed_runs;
+}
+
+bool runs_read(const struct bpf_program *program, struct program_runs *runs)
 {
 	struct bpf_prog_info info = {};
 	uint32_t size = sizeof(info);
 
 	if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
-		return;
-	probe->runs = info.run_cnt;
-	probe->run_time_ns = info.run_time_ns;
-	probe->missed_runs = info.recursion_misses;
+		return false;
+	*runs = (struct program_runs){ info.run_cnt, info.run_time_ns, info.recursion_misses };
+	return true;
+}
+
+void runs_begin(struct engine *p)
+{
+	for (int i = 0; i < p->hooks.count; i++)
+		if (p->links[i])
+			runs_read(program_of(p, i), &p->before[i]);
 }
 
 /* The program that the clock runs is no hook of the table, but looking costs what it takes. How many: 0 or 1. */
@@ -471,7 +498,7 @@ static int clocks_list(const struct engine *p, struct probe *probe)
 	if (!p->clocks || p->hooks.count == PROBES_MAX)
 		return 0;
 	*probe = (struct probe){ .metric = "cpu", .hook = "perf_event/clock", .status = PROBE_ATTACHED };
-	runs_note(p->skel->progs.cpu_sample, probe);
+	runs_note(p->skel->progs.cpu_sample, &(struct program_runs){}, probe);
 	return 1;
 }
 
@@ -493,7 +520,7 @@ int engine_list(const struct engine *p, struct probe probes[PROBES_MAX])
 	/* What the program did is told once. */
 	for (int i = 0; i < p->hooks.count; i++)
 		if (p->links[i])
-			runs_note(program_of(p, i), &probes[i]);
+			runs_note(program_of(p, i), &p->before[i], &probes[i]);
 	hits_note(p, probes);
 	return p->hooks.count + clocks_list(p, &probes[p->hooks.count]);
 }
@@ -561,5 +588,6 @@ void engine_free(struct engine *p)
 	ring_buffer__free(p->news);
 	iterators_free(p);
 	programs__destroy(p->skel);
+	free(p->as_attached);
 	free(p);
 }

@@ -70,6 +70,23 @@ bool engine_have(const struct engine *p, const char *metric);
 /* The backend, and in @why the reason. */
 enum backend engine_backend(const struct engine *p, char why[WHY_BYTES]);
 
+/* When all is attached and nothing counted: keeps what engine_renew() goes back to. 0 or -errno. */
+int engine_keep(struct engine *e);
+
+/* Whose sockets are counted next by programs that stay attached. */
+struct engine_subject {
+	const uint32_t *homes;	/* network namespaces, as in the configuration */
+	int home_count;
+	bool references;
+};
+
+/*
+ * Makes the programs, which stay attached, as new: what they counted is forgotten, and the next window opens at 0. In
+ * the process that called engine_keep(), or in a child of it. 0; -EBUSY if sockets of the last window, or packets of
+ * theirs, are still there, which would be counted in the next; or -errno.
+ */
+int engine_renew(struct engine *e, const struct engine_subject *subject);
+
 /* Every process that this one can see; the caller's to free. Their number, or -errno. */
 int engine_processes(struct engine *p, struct watch_row **rows);
 

@@ -12,6 +12,11 @@
 #include "userspace/engine/netns_reader.h"
 #include "userspace/engine/tp_hits.h"
 
+/* What the kernel counts of a program. */
+struct program_runs {
+	uint64_t runs, run_time_ns, missed_runs;
+};
+
 struct engine {
 	struct programs *skel;
 	struct engine_config config;
@@ -32,6 +37,8 @@ struct engine {
 	struct engine_ends each;
 	uint32_t pass;
 	uint64_t unseen_ends;	/* by the last census */
+	void *as_attached;		/* owned; what the programs' variables held then, for engine_renew() */
+	struct program_runs before[PROBES_MAX];	/* this window */
 	struct bpf_link **clocks;	/* of each processor, for samples; NULL: none are taken */
 	int clock_count;
 };
@@ -74,6 +81,13 @@ void clocks_free(struct engine *e);
 /* Links of the iterators, and the ring. 0, or -errno with a line in @why. */
 int iterators_prepare(struct engine *p, char why[WHY_BYTES]);
 void iterators_free(struct engine *p);
+
+/* Tells the programs the network namespaces of the subject, and the limit of option memory that holds there. */
+void homes_tell(struct engine *p);
+
+/* What programs do from now on is of this window. */
+void runs_begin(struct engine *p);
+bool runs_read(const struct bpf_program *program, struct program_runs *runs);
 
 /* Starts the counters of the hooks that are attached. Packets that pass in between shift nothing. */
 void hits_begin(struct engine *p);

@@ -19,6 +19,8 @@ struct probes {
 	struct record *record;		/* while programs are loaded */
 	int stats_fd;
 	bool closed;			/* the gate was: what programs miss from then on is not of the window */
+	bool attached;			/* all hooks are */
+	bool lent;			/* by the process that attached them */
 	struct cost_probes *cost;	/* NULL without --cost */
 	struct counted_socket *died;	/* owned; sockets of the subject that have died */
 	int died_count, died_room;
@@ -57,6 +59,14 @@ static void configure(struct probes *p, const struct probes_config *config, stru
 	memcpy(c->homes, s->netns, sizeof(c->homes));
 }
 
+/* What a record says of the programs before they count. */
+static void describe(const struct probes *p, struct record *r)
+{
+	r->backend = engine_backend(p->engine, r->backend_why);
+	r->probe_count = engine_list(p->engine, r->probes);
+	r->stats_known = p->stats_fd >= 0 || number_in_file("/proc/sys/kernel/bpf_stats_enabled", 0);
+}
+
 int probes_load(struct probes **out, const struct probes_config *config, struct record *r)
 {
 	struct probes *p = calloc(1, sizeof(*p));
@@ -77,14 +87,39 @@ int probes_load(struct probes **out, const struct probes_config *config, struct 
 		probes_free(p);
 		return err;
 	}
-	r->backend = engine_backend(p->engine, r->backend_why);
-	r->probe_count = engine_list(p->engine, r->probes);
 	/* The kernel then times each program, which adds 90 instructions to a run. */
 	p->stats_fd = r->cost_asked ? bpf_enable_stats(BPF_STATS_RUN_TIME) : -1;
-	r->stats_known = p->stats_fd >= 0 ||
-			 number_in_file("/proc/sys/kernel/bpf_stats_enabled", 0);
+	describe(p, r);
 	*out = p;
 	return 0;
+}
+
+/* Tables with room for more sockets count as exactly. */
+bool probes_fit(const struct probes_config *had, const struct probes_config *wanted)
+{
+	const struct subject *h = had->subject, *w = wanted->subject;
+
+	return had->backend == wanted->backend && had->fault_inject == wanted->fault_inject &&
+	       !strcmp(had->detach ?: "", wanted->detach ?: "") && h->sockets >= w->sockets &&
+	       h->datagrams == w->datagrams && h->tls == w->tls && h->hardware_dma == w->hardware_dma &&
+	       h->references >= w->references && !!h->usdt_path == !!w->usdt_path;
+}
+
+int probes_keep(struct probes *p)
+{
+	return engine_keep(p->engine);
+}
+
+int probes_renew(struct probes *p, const struct probes_config *config, struct record *r)
+{
+	const struct subject *s = config->subject;
+	const struct engine_subject subject = { s->netns, s->namespaces, s->references };
+
+	p->lent = true;
+	p->subject = *s;
+	p->record = r;
+	describe(p, r);
+	return engine_renew(p->engine, &subject);
 }
 
 static bool is_of_subject(const struct subject *s, uint32_t tgid)
@@ -111,7 +146,7 @@ static int add_processes(struct probes *p)
 	return err ? err : added < p->subject.processes ? -ESRCH : 0;
 }
 
-int probes_attach(struct probes *p, struct record *r)
+static int attach_hooks(struct probes *p, struct record *r)
 {
 	int err;
 
@@ -121,6 +156,14 @@ int probes_attach(struct probes *p, struct record *r)
 		err = engine_attach(p->engine, HOOKS_ALL, r->backend_why);
 	if (!err)
 		err = cost_probes_attach_exits(p->cost, r);
+	p->attached = !err;
+	return err;
+}
+
+int probes_attach(struct probes *p, struct record *r)
+{
+	int err = p->attached ? 0 : attach_hooks(p, r);
+
 	if (err)
 		return err;
 	err = add_processes(p);
@@ -248,7 +291,7 @@ int probes_read_programs(const struct probes *p, struct record *r)
 
 void probes_free(struct probes *p)
 {
-	if (!p)
+	if (!p || p->lent)
 		return;
 	cost_probes_free(p->cost);
 	engine_free(p->engine);

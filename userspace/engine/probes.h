@@ -21,6 +21,20 @@ struct probes_config {
 int probes_load(struct probes **out, const struct probes_config *config, struct record *r);
 int probes_attach(struct probes *p, struct record *r);
 
+/*
+ * Hooks that stay attached for one run after the other. Who attached them calls probes_keep(); each run, in a child of
+ * that process, calls probes_renew() in place of probes_load(), goes on as usual, and its probes_free() leaves them.
+ */
+
+/* True if hooks that were attached for @had count what @wanted asks for, as exactly. */
+bool probes_fit(const struct probes_config *had, const struct probes_config *wanted);
+
+/* 0 or -errno. */
+int probes_keep(struct probes *p);
+
+/* 0 or -errno: then they are to be attached anew; see engine_renew(). */
+int probes_renew(struct probes *p, const struct probes_config *config, struct record *r);
+
 /* 0 or -errno. */
 int probes_open_gate(struct probes *p);
 

@@ -59,6 +59,18 @@ static int privileges_drop(void)
 
 enum { SETTLE_MS = 2000, SETTLE_INTERRUPTED_MS = 100 };
 
+/* -EAGAIN: other hooks are needed, or the last run's sockets are still there. */
+static int borrow(struct measure *m, const struct probes_config *config, struct record *r)
+{
+	struct lent *lent = m->lent;
+
+	m->asked = !lent->probes || !probes_fit(&lent->had.config, config) ||
+		   window_renew(&m->window, lent->probes, config, r);
+	if (m->asked)
+		lent_need(lent->asked, config);
+	return m->asked ? -EAGAIN : 0;
+}
+
 static int load(struct measure *m, const struct options *options, const char *workload,
 		const struct child children[END_COUNT], struct record *r)
 {
@@ -77,7 +89,7 @@ static int load(struct measure *m, const struct options *options, const char *wo
 			"programs know the workload: they could count no byte\n");
 		return -EPERM;
 	}
-	err = window_load(&m->window, &config, r);
+	err = m->lent && r->backend != BACKEND_NONE ? borrow(m, &config, r) : window_load(&m->window, &config, r);
 	if (!err && subject.tls && r->backend == BACKEND_TRACEPOINT) {
 		fprintf(stderr, "trace_run: kernel TLS is counted with trampolines alone: leave --backend out, or use "
 			"--kernel 6.12 or --pass timed\n");

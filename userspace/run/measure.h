@@ -7,12 +7,15 @@
 #include "userspace/counters/model.h"
 #include "userspace/record/experiment.h"
 #include "userspace/run/ends/launch.h"
+#include "userspace/run/lent.h"
 #include "userspace/run/options.h"
 #include "userspace/run/progress.h"
 #include "userspace/run/window.h"
 
 struct measure {
 	struct window window;
+	struct lent *lent;	/* whose hooks count; NULL: the run's own */
+	bool asked;		/* they were not what it needs: *lent->asked is */
 	struct counter_set *counters[END_COUNT];
 	struct model model;
 	struct cpu_clocks clocks;

@@ -49,7 +49,7 @@ static void options_list(void)
 enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, KEY_BACKEND,
        KEY_JSON, KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_MODULES, KEY_READERS, KEY_MEMLOCK,
        KEY_OPTMEM, KEY_ARCH, KEY_COST, KEY_VERIFY, KEY_BEHAVIOURS, KEY_PASS, KEY_COUNTERS,
-       KEY_LAWS, KEY_EXACT, KEY_COLOR, KEY_LIST };
+       KEY_LAWS, KEY_EXACT, KEY_COLOR, KEY_LIST, KEY_RUNS };
 
 /* Enough for one notification: an skb without payload, as sock_omalloc charges it, and some
  * more. */
@@ -109,6 +109,9 @@ static const struct argp_option option_table[] = {
 	{ "color", KEY_COLOR, "WHEN", 0,
 	  "auto, always or never (default auto: on a terminal, unless NO_COLOR is set)", 5 },
 	{ "quiet", 'q', NULL, 0, "no report", 5 },
+	{ "runs", KEY_RUNS, "DIR", 0,
+	  "first of all words: make many runs with hooks that stay attached. Each line of stdin is NAME and the words of a "
+	  "run; NAME.json, .out, .err and .status go to DIR", 5 },
 	{ "list", KEY_LIST, NULL, 0, "show variants, paths, sites and kernels, a line each", -1 },
 	{ "help", 'h', NULL, 0, "show this text", -1 },
 	{ "version", 'V', NULL, 0, "show the release and the commit that was built", -1 },
@@ -280,6 +283,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (state->arg_num < 3 && !o->request.partner.connection)
 			options_fail("%s", "three words are needed: VARIANT BYTES THREADS, as in A3 65536 4");
 		break;
+	case KEY_RUNS:
+		options_fail("--runs %s comes first: trace_run --runs DIR [words that all runs have]", arg);
 	case KEY_LIST:
 		options_list();
 		exit(0);
@@ -387,6 +392,7 @@ void options_parse(int argc, char **argv, struct options *o)
 		options_fail("%s", "--break needs probes: use --pass counted or both");
 	if (o->no_probes && o->cost)
 		options_fail("%s", "--cost needs probes: use --pass counted or both");
+	o->borrows = !o->both && !o->no_probes && !o->cost && !path_has(o->request.kind, PATH_TWO_HOSTS);
 	/* Seconds of an emulated clock that counts instructions would take minutes. */
 	if (o->plan.modelled && !o->plan.messages)
 		options_fail("%s", "--counters model needs --messages N: its times mean nothing");

@@ -28,6 +28,7 @@ struct options {
 	bool pass_given;
 	bool verify;		/* check content without probes, too */
 	bool cost;		/* measure what calls cost */
+	bool borrows;		/* hooks that others attached do for it: it makes one pass, with probes, here */
 	const char *detach;	/* --break: see options.c */
 	enum fault_inject fault_inject;
 	int64_t bound_ms;	/* --break bounds: of each wait; 0: the usual ones */

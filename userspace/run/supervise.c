@@ -68,47 +68,72 @@ static bool wants_another(int status)
 	       (WEXITSTATUS(status) == TRY_AGAIN || WEXITSTATUS(status) == TRY_AGAIN_FIFO);
 }
 
-/* The exit status of the last child. */
-static int last_status(int status, int passed, const sigset_t *mask)
+void guard_begin(struct guard *g)
+{
+	/* No program that a run executes may gain privileges from its file. */
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	/* If it were inherited as ignored, children would vanish before anyone waits for them. */
+	signal(SIGCHLD, SIG_DFL);
+	choose_signals(&g->heard);
+	sigprocmask(SIG_BLOCK, &g->heard, &g->mask);
+}
+
+bool guard_run(const struct guard *g, int (*make)(void *arg), void *arg, int *status, int *passed)
+{
+	pid_t parent = getpid(), child;
+
+	fflush(NULL);
+	child = fork();
+	if (child < 0) {
+		perror("trace_run: cannot start the process that measures");
+		return false;
+	}
+	if (!child) {
+		become_child(parent, &g->mask);
+		exit(make(arg));
+	}
+	*status = wait_for(child, &g->heard, passed);
+	return true;
+}
+
+int guard_end(const struct guard *g, int status, int passed)
 {
 	if (WIFEXITED(status) && !wants_another(status))
 		return WEXITSTATUS(status);
 	if (passed)
-		die_of(passed, mask);
+		die_of(passed, &g->mask);
 	else if (WIFSIGNALED(status))
 		fprintf(stderr, "trace_run: the process that measured was killed by signal %d (%s); "
 			"if there is a record, it is complete\n", WTERMSIG(status), strsignal(WTERMSIG(status)));
 	return CANNOT;
 }
 
+struct making {
+	int (*make)(const struct try *this_one, void *arg);
+	void *arg;
+	struct try t;
+};
+
+static int make_try(void *arg)
+{
+	const struct making *m = arg;
+
+	return m->make(&m->t, m->arg);
+}
+
 int supervise(int (*make)(const struct try *this_one, void *arg), int (*anew)(void *arg), void *arg)
 {
-	struct try t = { .number = 1 };
-	pid_t parent = getpid(), child;
+	struct making m = { make, arg, { .number = 1 } };
 	int status, passed = 0;
-	sigset_t heard, mask;
+	struct guard g;
 
-	/* No program that a run executes may gain privileges from its file. */
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	/* If it were inherited as ignored, children would vanish before anyone waits for them. */
-	signal(SIGCHLD, SIG_DFL);
-	choose_signals(&heard);
-	sigprocmask(SIG_BLOCK, &heard, &mask);
-	for (;; t.number++) {
-		fflush(NULL);
-		child = fork();
-		if (child < 0) {
-			perror("trace_run: cannot start the process that measures");
+	guard_begin(&g);
+	for (;; m.t.number++) {
+		if (!guard_run(&g, make_try, &m, &status, &passed))
 			return CANNOT;
-		}
-		if (!child) {
-			become_child(parent, &mask);
-			exit(make(&t, arg));
-		}
-		status = wait_for(child, &heard, &passed);
-		if (passed || t.number == TRIES_MAX || !wants_another(status))
-			return last_status(status, passed, &mask);
-		t.fifo |= WEXITSTATUS(status) == TRY_AGAIN_FIFO;
+		if (passed || m.t.number == TRIES_MAX || !wants_another(status))
+			return guard_end(&g, status, passed);
+		m.t.fifo |= WEXITSTATUS(status) == TRY_AGAIN_FIFO;
 		status = anew(arg);
 		if (status)
 			return status;

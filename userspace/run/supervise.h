@@ -3,6 +3,7 @@
 #ifndef COPYSCOPE_SUPERVISE_H
 #define COPYSCOPE_SUPERVISE_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 #include "userspace/record/experiment.h"
@@ -14,8 +15,8 @@ struct try {
 };
 
 /* What a try may return besides its exit status. No exit status of trace_run is one of
- * these. */
-enum { TRY_AGAIN = 100, TRY_AGAIN_FIFO = 101 };
+ * these. The last is for who lent it hooks: see lent.h. */
+enum { TRY_AGAIN = 100, TRY_AGAIN_FIFO = 101, TRY_ATTACH = 102 };
 
 /* Never more tries than this, whatever they return. */
 enum { TRIES_MAX = 5 };
@@ -28,6 +29,21 @@ enum { TRIES_MAX = 5 };
  * signal that was passed on killed the child, the caller dies of the same signal.
  */
 int supervise(int (*make)(const struct try *this_one, void *arg), int (*anew)(void *arg), void *arg);
+
+/* The signals that a process passes on to the child that it waits for; they are blocked while it does something else. */
+struct guard {
+	sigset_t heard, mask;
+};
+
+/* From now on neither this process nor its children gain privileges from a file. */
+void guard_begin(struct guard *g);
+
+/* Calls @make in a child, which dies with this process, and waits for it. Sets its wait status, and *@passed to the last
+ * signal that was passed on. False with a line printed. */
+bool guard_run(const struct guard *g, int (*make)(void *arg), void *arg, int *status, int *passed);
+
+/* The exit status of such a child. If a signal that was passed on killed it, this process dies of the same signal. */
+int guard_end(const struct guard *g, int status, int passed);
 
 /* Schedules what this process does and starts from now on, under SCHED_FIFO if asked; notes it in @r. */
 void retry_schedule(struct record *r, bool fifo);

@@ -23,6 +23,12 @@ int window_load(struct window *w, const struct probes_config *config, struct rec
 	return err ? tell_refusal(r, config->backend, err) : 0;
 }
 
+int window_renew(struct window *w, struct probes *attached, const struct probes_config *config, struct record *r)
+{
+	w->probes = attached;
+	return probes_renew(attached, config, r);
+}
+
 int window_attach(struct window *w, enum backend asked, struct record *r)
 {
 	int err = w->probes ? probes_attach(w->probes, r) : 0;

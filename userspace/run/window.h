@@ -10,6 +10,9 @@ struct window {
 	uint64_t opened_ns;
 };
 
+/* In place of window_load(): hooks that another process keeps attached. 0 or -errno, as probes_renew(). */
+int window_renew(struct window *w, struct probes *attached, const struct probes_config *config, struct record *r);
+
 /*
  * In this order, the first two with processes that exist and may be busy. Nothing is loaded where
  * r->backend is BACKEND_NONE. 0, or -errno with one line printed.

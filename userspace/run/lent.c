@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Attaches hooks that runs borrow one after the other. */
+#include "userspace/run/lent.h"
+
+#include <stdio.h>
+
+void lent_need(struct lent_need *need, const struct probes_config *config)
+{
+	const struct subject *s = config->subject;
+
+	*need = (struct lent_need){ .config = *config, .subject = *s };
+	/* None of its processes is there when hooks are attached. Those of runs that reference pages do for all. */
+	need->subject.processes = need->subject.namespaces = 0;
+	need->subject.references = true;
+	need->subject.usdt_pid = -1;
+	snprintf(need->detach, sizeof(need->detach), "%s", config->detach ?: "");
+	snprintf(need->usdt_path, sizeof(need->usdt_path), "%s", s->usdt_path ?: "");
+}
+
+static void point_home(struct lent_need *need)
+{
+	need->config.subject = &need->subject;
+	need->config.detach = *need->detach ? need->detach : NULL;
+	need->subject.usdt_path = *need->usdt_path ? need->usdt_path : NULL;
+}
+
+int lent_attach(struct lent *lent)
+{
+	static struct record unused;
+	int err;
+
+	lent_free(lent);
+	lent->had = *lent->asked;
+	point_home(&lent->had);
+	unused = (struct record){};
+	err = probes_load(&lent->probes, &lent->had.config, &unused);
+	if (!err)
+		err = probes_attach(lent->probes, &unused);
+	if (!err)
+		err = probes_keep(lent->probes);
+	if (err)
+		lent_free(lent);
+	return err;
+}
+
+void lent_free(struct lent *lent)
+{
+	probes_free(lent->probes);
+	lent->probes = NULL;
+}
