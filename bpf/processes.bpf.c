@@ -69,11 +69,14 @@ static __always_inline void holder_note(struct watch_book *book, const struct ta
 
 static __always_inline void listener_holder_note(struct sock *sk, const struct task_struct *t)
 {
-	const struct heir *heir = bpf_sk_storage_get(&heirs, sk, 0, 0);
+	struct heir *heir = bpf_sk_storage_get(&heirs, sk, 0, 0);
 	struct watch_task task = {};
 
-	if (heir && heir->task.tgid && is_member(heir->task.tgid))
+	/* It may have listened before it was part of the subject. */
+	if (heir && heir->task.tgid && is_member(heir->task.tgid)) {
+		heir->ours = 1;
 		return;
+	}
 	task_describe(&task, t);
 	heir_note(sk, &task, is_member(task.tgid));
 }

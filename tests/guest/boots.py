@@ -143,6 +143,14 @@ class Asked:
         return any(asked in (guest, None) and (run is None or made in (run, None)) for asked, made in self.pairs)
 
 
+def hooks_of(words: str) -> tuple[bool, bool, bool, str]:
+    """What a run of trace_run needs hooks for: runs that need the same, one after the other, have them attached
+    once."""
+    before, _, fault = words.partition("--break ")
+    return ("--path nic" in before or "--path forward" in before, before.startswith("udp"), before.startswith("ktls"),
+            fault.split(" ")[0])
+
+
 def run_lines(folder: Path, runs: dict[str, str], options: list = (), releases: tuple = RELEASES,
               makes: Callable[[str, str], bool] = lambda release, run: True,
               script: Callable[[str], str] = lambda release: "tests/guest/matrix.sh $runs",
@@ -151,8 +159,9 @@ def run_lines(folder: Path, runs: dict[str, str], options: list = (), releases: 
     asked for; see matrix.sh."""
     def run(release: str) -> Outcome:
         listing, file = folder / f"{release}.runs", folder / f"{release}.script"
-        listing.write_text("".join(f"{name} {words}\n" for name, words in runs.items()
-                                   if makes(release, name) and asked(release, name)))
+        mine = {name: words for name, words in runs.items() if makes(release, name) and asked(release, name)}
+        listing.write_text("".join(f"{name} {mine[name]}\n"
+                                   for name in sorted(mine, key=lambda name: hooks_of(mine[name]))))
         file.write_text(f"runs={listing}\n{script(release)}\n")
         return boot(release, folder / release, ["bash", file],
                     [*options, "--add", listing, "--add", file])
