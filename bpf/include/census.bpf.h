@@ -90,10 +90,13 @@ static __always_inline bool birth_is_early(void)
 static __always_inline bool birth_is_wanted(struct sock *sk)
 {
 	struct watch_task task = {};
+	struct heir *heir;
 
 	if (watch_filter == WATCH_OF_ALL || watch_filter == WATCH_OF_PORTS || inum_is_ours(netns_of(sk)))
 		return true;
-	if (bpf_sk_storage_get(&heirs, sk, 0, 0))
+	heir = bpf_sk_storage_get(&heirs, sk, 0, 0);
+	/* Of a run, who listens is known before the first connection comes; a server of others would take the slots. */
+	if (heir && (heir->ours || !details_wanted))
 		return true;
 	if (!lock_is_owned(sk))
 		return false;

@@ -24,25 +24,29 @@ echo x >>boots
 while [ "$1" != -- ]; do shift; done
 shift
 {before}
-exec 9>&1
 export GUEST_PID=$$
 exec "$@"
 """
-# A run's command: the last words are "--json FILE".
+# As trace_run --runs DIR, of lines NAME KIND.
 RUN = """#!/bin/sh
 # By its own number: a guest that is killed before this starts has left it to another parent.
 wait_for_guest() {
 	while kill -0 $GUEST_PID 2>&-; do sleep 0.05; done
 }
-for file; do :; done
-echo "$1" >>order
-case $1 in
-fine) echo '{"fine": 1}' >"$file" ;;
-fails) echo why >&2; exit 1 ;;
-dies) kill -9 $PPID ;;
-rude) echo 'end nobody 0 0 0 0' >&9; wait_for_guest ;;
-hangs) wait_for_guest ;;
-esac
+while read -r name kind; do
+	echo "$kind" >>order
+	echo "begin $name"
+	: >"$2/$name.err"
+	status=0
+	case $kind in
+	fine) echo '{"fine": 1}' >"$2/$name.json" ;;
+	fails) echo why >"$2/$name.err"; status=1 ;;
+	dies) kill -9 $GUEST_PID; exit ;;
+	rude) : >"$2/nobody.err"; echo "end nobody 0"; wait_for_guest; exit ;;
+	hangs) wait_for_guest; exit ;;
+	esac
+	echo "end $name $status"
+done
 """
 
 

@@ -78,7 +78,7 @@ static bool line_read(struct series *s, char *line)
 		return false;
 	}
 	s->argc = s->common;
-	while (s->argc < WORDS_MOST && (word = next_word(&line, &whole)))
+	while (whole && s->argc < WORDS_MOST && (word = next_word(&line, &whole)))
 		s->argv[s->argc++] = word;
 	if (!whole || s->argc == WORDS_MOST) {
 		fprintf(stderr, "trace_run: --runs: the line of %s %s\n", s->name,

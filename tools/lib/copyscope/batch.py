@@ -21,33 +21,45 @@ from copyscope.common.tree import GUEST, ROOT
 # Bits of /proc/sys/kernel/tainted that a run may add: the kernel died, warned, or hung.
 FAULTS = 1 << 7 | 1 << 9 | 1 << 14
 # Two lines for each run, and after the second one its record and what it said, as they are: each
-# comes home as soon as it is there, so that a guest that dies later takes nothing along.
+# comes home as soon as it is there, so that a guest that dies later takes nothing along. The next
+# one begins when that is done: what faults the kernel reports until then are of this one.
 SCRIPT = """\
 faults() {{
 	echo $(($(cat /proc/sys/kernel/tainted) & {faults}))
 }}
-run() {{
-	name=$1
-	shift
-	echo "begin $name"
-	rm -f {place}/record.json {place}/said
-	"$@" --json {place}/record.json </dev/null >/dev/null 2>{place}/said
-	status=$?
-	: >>{place}/record.json
-	faulty=0
-	[ "$(faults)" = "$before" ] || faulty=1
-	echo "end $name $status $faulty $(wc -c <{place}/record.json) $(wc -c <{place}/said)"
-	cat {place}/record.json {place}/said
-	[ $faulty = 0 ] || exit 1
-}}
 before=$(faults)
+bring_home() {{
+	exec 9>{place}/next
+	while read -r line <&3; do
+		echo "$line" >&9
+		read -r what name || break
+		echo "begin $name"
+		read -r what name status || break
+		: >>{place}/$name.json
+		faulty=0
+		[ "$(faults)" = "$before" ] || faulty=1
+		echo "end $name $status $faulty $(wc -c <{place}/$name.json) $(wc -c <{place}/$name.err)"
+		cat {place}/$name.json {place}/$name.err
+		rm -f {place}/$name.*
+		[ $faulty = 0 ] || exit 1
+	done
+}}
+mkfifo {place}/next
+{program} --runs {place} <{place}/next | bring_home 3<<'RUNS'
+{lines}RUNS
 """
 
 
+def lines_of(runs: Mapping[str, Sequence[str]]) -> str:
+    """The lines by which trace_run --runs makes runs, by name the words of each."""
+    return "".join(f"{name} {shlex.join(words)}\n" for name, words in runs.items())
+
+
 def script(runs: Mapping[str, Sequence[str]], place: str = "/out") -> str:
-    """A shell script that makes the runs, each a command that takes --json FILE besides."""
-    lines = [SCRIPT.format(faults=FAULTS, place=place)]
-    return "".join(lines + [f"run {shlex.join([name, *words])}\n" for name, words in runs.items()])
+    """A shell script that makes the runs, commands of one program, and brings each home."""
+    program, = {words[0] for words in runs.values()}
+    return SCRIPT.format(faults=FAULTS, place=place, program=program,
+                         lines=lines_of({name: words[1:] for name, words in runs.items()}))
 
 
 # What a guest sends that makes many runs; nothing of it is trusted.

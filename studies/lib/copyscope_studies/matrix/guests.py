@@ -2,7 +2,6 @@
 """Boots one guest for each kernel, a few side by side, and makes all runs of the table in it."""
 from __future__ import annotations
 
-import shlex
 import subprocess
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -10,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from copyscope import batch
 from copyscope.common.programs import TERM_WITH_PARENT
 from copyscope.common.tree import GUEST
 from copyscope.files.output_folder import OutputFolder
@@ -21,7 +21,7 @@ NICS = 2
 # Neighbours in a huge page share one reference: what a message pins is told for small pages.
 SMALL_PAGES = "f=/sys/kernel/mm/transparent_hugepage/enabled; [ ! -w $f ] || echo never >$f"
 # What each run leaves, by the ending of its name.
-LEFT = ("json", "err", "status")
+LEFT = ("json", "out", "err", "status")
 
 Say = Callable[[str], None]
 
@@ -40,13 +40,9 @@ Runs = Mapping[str, list[str]]
 
 def script(runs: Runs) -> str:
     """A shell script that makes the runs one after the other, whatever becomes of each."""
-    lines = ["echo up", SMALL_PAGES]
-    for name, words in runs.items():
-        lines += [f"build/trace_run {shlex.join(words)} --pass counted --quiet "
-                  f"--json /out/{name}.json </dev/null >/dev/null 2>/out/{name}.err; "
-                  f"echo $? >/out/{name}.status",
-                  f"echo {name}"]
-    return "\n".join(lines)
+    # 1: some runs failed, as their files say.
+    return (f"echo up\n{SMALL_PAGES}\nbuild/trace_run --runs /out --pass counted --quiet <<'RUNS'\n"
+            f"{batch.lines_of(runs)}RUNS\n[ $? -le 1 ]\n")
 
 
 def remove_earlier(folder: OutputFolder, names: Iterable[str]) -> None:
@@ -104,8 +100,8 @@ def boot(kernel: str, folder: Path, runs: Runs, up: threading.Event,
             for line in guest.stdout or []:
                 if line == "up\n":
                     up.set()
-                else:
-                    step(f"{kernel} {line.strip()}")
+                elif line.startswith("end "):
+                    step(f"{kernel} {line.split()[1]}")
         except BaseException:
             guest.terminate()
             raise

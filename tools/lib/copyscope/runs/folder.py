@@ -16,6 +16,7 @@ from copyscope.records.passes import COUNTED
 from copyscope.records.run_record import Record
 
 from . import plan as plans
+from .series import BESIDE
 
 PROOFS = {"plan.json": has_schema(plans.SCHEMA)}
 # tools/predict puts the prices there before its own sweep begins.
@@ -93,7 +94,7 @@ class Folder:
     def clear_pending(self) -> None:
         """Remove the plan's records of a sweep that was killed: nobody knows whether these runs
         would have ended well."""
-        wanted = {f"{run.name}.json" for run in plans.runs(self.plan)}
+        wanted = {f"{run.name}.{kind}" for run in plans.runs(self.plan) for kind in ("json", *BESIDE)}
         for name in self.pending_files.names():
             if name in wanted:
                 self.pending_files.remove(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,12 +12,14 @@ from typing import Any
 from copyscope import batch
 from copyscope.batch import Begun, Told
 from copyscope.records.load import load_record, load_sweep
+from copyscope.records.passes import COUNTED
 from copyscope.records.run_record import Record
 
 from . import launch, pairs, plan as plans, tables
 from .folder import Folder
 from .launch import Progress
 from .quiet import Quiet, disturbed
+from .series import Series
 
 
 @dataclass(frozen=True)
@@ -50,12 +53,21 @@ def settle(folder: Folder, run: plans.Run, outcome: launch.Outcome,
     return f"{why} (exit {status})", ""
 
 
-def try_run(folder: Folder, run: plans.Run, plan: dict[str, Any],
+def maker(folder: Folder, plan: dict[str, Any],
+          held: contextlib.ExitStack) -> Callable[[plans.Run], launch.Outcome]:
+    """What makes a run: a process of its own or, where all runs are counted alone, one whose probes
+    stay attached."""
+    two_hosts = any(launch.word_after(run, "--host") for run in plans.runs(plan))
+    if plan["pass"] == COUNTED and not two_hosts:
+        return held.enter_context(Series(folder.pending_files, plan["seconds"], COUNTED)).make
+    return lambda run: launch.make(run, folder.pending_path(run.name), plan["seconds"],
+                                   plan["kernel"], plan["pass"])
+
+
+def try_run(folder: Folder, make: Callable[[plans.Run], launch.Outcome], run: plans.Run,
             most_others: float) -> tuple[str, str]:
     """Make one run; return what became of it."""
-    path = folder.pending_path(run.name)
-    outcome = launch.make(run, path, plan["seconds"], plan["kernel"], plan["pass"])
-    return settle(folder, run, outcome, most_others)
+    return settle(folder, run, make(run), most_others)
 
 
 def make_here(folder: Folder, missing: list[plans.Run], plan: dict[str, Any],
@@ -68,9 +80,11 @@ def make_here(folder: Folder, missing: list[plans.Run], plan: dict[str, Any],
         progress.tell(f"sweep: {len(missing)} runs, about {launch.clock(progress.left_s())}" + (
             f", and at most {launch.clock(patience.left_s)} more if others use the CPUs"
             if most < 1 else ""))
-    for run in missing:
-        progress.show(run.name)
-        progress.step(run.name, patience.run(run.name, partial(try_run, folder, run, plan)))
+    with contextlib.ExitStack() as held:
+        make = maker(folder, plan, held)
+        for run in missing:
+            progress.show(run.name)
+            progress.step(run.name, patience.run(run.name, partial(try_run, folder, make, run)))
 
 
 def make_in_guests(folder: Folder, missing: list[plans.Run], plan: dict[str, Any],
