@@ -94,7 +94,8 @@ class Folder:
     def clear_pending(self) -> None:
         """Remove the plan's records of a sweep that was killed: nobody knows whether these runs
         would have ended well."""
-        wanted = {f"{run.name}.{kind}" for run in plans.runs(self.plan) for kind in ("json", *BESIDE)}
+        kinds = ("json", *BESIDE)
+        wanted = {f"{run.name}.{kind}" for run in plans.runs(self.plan) for kind in kinds}
         for name in self.pending_files.names():
             if name in wanted:
                 self.pending_files.remove(name)
