@@ -3,6 +3,7 @@
 #include "userspace/run/lent.h"
 
 #include <stdio.h>
+#include <sys/mman.h>
 
 void lent_need(struct lent_need *need, const struct probes_config *config)
 {
@@ -15,6 +16,12 @@ void lent_need(struct lent_need *need, const struct probes_config *config)
 	need->subject.usdt_pid = -1;
 	snprintf(need->detach, sizeof(need->detach), "%s", config->detach ?: "");
 	snprintf(need->usdt_path, sizeof(need->usdt_path), "%s", s->usdt_path ?: "");
+}
+
+void lent_accept(struct lent *lent)
+{
+	munmap(lent->asked, sizeof(*lent->asked));
+	lent->asked = NULL;
 }
 
 static void point_home(struct lent_need *need)

@@ -68,6 +68,8 @@ static int borrow(struct measure *m, const struct probes_config *config, struct 
 		   window_renew(&m->window, lent->probes, config, r);
 	if (m->asked)
 		lent_need(lent->asked, config);
+	else
+		lent_accept(lent);
 	return m->asked ? -EAGAIN : 0;
 }
 
