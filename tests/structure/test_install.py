@@ -151,7 +151,7 @@ def test_the_package_needs_what_a_build_needs():
 def test_the_package_and_the_changes_are_of_this_release():
     release = json.loads((ROOT / "tools/lib/copyscope/common/tables.json").read_text())["release"]
     assert (ROOT / "debian/changelog").read_text().startswith(f"copyscope ({release}-")
-    assert re.search(r"^## (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == release
+    assert re.search(r"^## (\d\S*)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == release
 
 
 def test_the_list_of_packages_has_each_with_its_version_and_licences(tmp_path):
