@@ -31,7 +31,7 @@ LIB_SRC    := $(call room,counters record path engine judge report peer run watc
 LIB_OBJ    := $(LIB_SRC:%.c=$(BUILD)/%.o)
 WORK_SRC   := $(call room,workload)
 WORK_OBJ   := $(WORK_SRC:%.c=$(BUILD)/%.o)
-PROGRAMS   := $(addprefix $(BUILD)/,workload trace_run watch print_tables)
+PROGRAMS   := $(addprefix $(BUILD)/,workload trace_run watch print_tables reseed)
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*_test.c studies/tests/*_test.c \
 		tests/attacks/*.c))
 GUEST_TESTS := $(patsubst %.c,$(BUILD)/%,$(filter-out %.bpf.c,$(wildcard tests/guest/*.c)))
@@ -58,7 +58,8 @@ setup-arm64: ## install what arm64 guests need besides: a compiler, QEMU, librar
 	$(Q)tools/setup --with-arm64
 arm64: ## build the programs that run in arm64 guests (after make setup-arm64)
 	@[ -f $(ARM64_ROOT)/recipe ] || { echo "arm64: run make setup-arm64 first" >&2; exit 3; }
-	+$(Q)$(ARM64_MAKE) $(patsubst build/%,build/arm64/%,build/workload build/trace_run build/watch $(GUEST_TESTS))
+	+$(Q)$(ARM64_MAKE) $(patsubst build/%,build/arm64/%,build/workload build/trace_run build/watch build/reseed \
+		$(GUEST_TESTS))
 
 # A second make, because this one may have started before the compilers were there.
 run: setup ## set up, build, and run the main job on this kernel (root)
