@@ -48,6 +48,40 @@ def drop_oldest(paths: Iterable[Path], keep: int) -> None:
         stale.unlink(missing_ok=True)
 
 
+def drop_beyond(paths: Iterable[Path], most_bytes: int) -> None:
+    """Remove the files that were used longest ago, until the others have at most so many bytes."""
+    total_bytes = 0
+    for path in sorted(paths, key=last_use_s, reverse=True):
+        with contextlib.suppress(FileNotFoundError):
+            total_bytes += path.stat().st_size
+            if total_bytes > most_bytes:
+                path.unlink()
+
+
+@contextlib.contextmanager
+def nameless(folder: Path) -> Iterator[int]:
+    """The descriptor of a new file without a name in a folder: whoever dies leaves nothing of it.
+    A file system that has none, as NFS, refuses."""
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o644)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def give_name(descriptor: int, final: Path) -> None:
+    """Give such a file its name, unless another has it by now."""
+    place = os.open("/proc/self/fd", os.O_PATH)
+    try:
+        # Without src_dir_fd Python would link the link.
+        os.link(str(descriptor), final, src_dir_fd=place, follow_symlinks=True)
+    except FileExistsError:
+        pass
+    finally:
+        os.close(place)
+
+
 # A folder for the time of a run; what a kill leaves of one, the next run removes.
 
 PLACE = CACHE / "scratch"

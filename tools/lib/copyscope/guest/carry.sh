@@ -1,18 +1,12 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0
-# Runs the guest's job, and hands back what it wrote.
+# Runs the guest's job, and hands back what it wrote; /init opened the ports.
 # shellcheck shell=dash
 # No -e: the kernel panics when its first process ends, so a failed step must not end this one.
 set -u
 
 # shellcheck source=/dev/null
 . /job/settings # MARK STARTED SAVE_OUT
-# A port's name appears a moment before the port can be opened.
-for port in /dev/vport0p1 /dev/vport0p2 /dev/vport0p3; do
-	until [ -c "$port" ] && { true >"$port"; } 2>/dev/null; do sleep 0.02; done
-done
-exec 3>/dev/vport0p1 4>/dev/vport0p2 5>/dev/vport0p3
-
 # A port can be opened only once, but a command may open /dev/stdout anew: give it pipes.
 mkfifo /run/stdout /run/stderr
 chmod 622 /run/stdout /run/stderr
@@ -20,7 +14,7 @@ cat /run/stdout >&3 &
 stdout_pump=$!
 cat /run/stderr >&4 &
 stderr_pump=$!
-# What comes from tools/guest by the last port is for the command and what it started, as a
+# What comes from tools/guest by the fourth port is for the command and what it started, as a
 # terminal's Ctrl-C would be. Reading it is the shell's job that runs beside: a command that ran
 # beside would start with SIGINT ignored.
 {

@@ -98,6 +98,8 @@ def build_parser() -> Parser:
         help="one processor, whose clock ticks once for each instruction (arm64: always)")
     add("--model", metavar="NAME", help="count what runs execute in modelled caches of NAME, a "
         "file of studies/caches or yours; see tools/trace_run --counters (implies --icount)")
+    add("--no-snapshot", dest="snapshots", action="store_false", help="boot, although a snapshot "
+        "of such a guest is there or could be kept")
     add("--tell", metavar="WHAT", help="say on stderr what is being done: fetching, booting, then "
         "running WHAT (on a terminal without this, too: COMMAND)")
     add("--list", action="store_true", help="list the releases that are here or can be fetched")
@@ -219,7 +221,7 @@ def act(arguments: list[str], teller: Teller) -> int:
             memory=options.memory, timeout=options.timeout, nics=options.nics, net=options.net,
             forwards=options.forwards, out=options.out, record=take, extras=options.extras,
             added=options.added, plugin=options.plugin, line=options.line,
-            model=options.model, called=options.tell), teller)
+            model=options.model, called=options.tell, snapshots=options.snapshots), teller)
 
 
 def main(arguments: list[str]) -> int:

@@ -7,6 +7,7 @@ import lzma
 import os
 import re
 import shlex
+import shutil
 import stat
 import time
 from collections.abc import Iterable
@@ -150,6 +151,8 @@ def plain_name(path: Path) -> str:
 
 IMAGES = CACHE / "guest-images"
 HOME = "copyscope"
+# As userspace/reseed.c reads them.
+SEED_BYTES = 64
 # Real ones where busybox's differ or lack what the project's scripts use.
 PROGRAMS = ("bash", "ip", "tc", "ss", "ethtool", "nsenter", "unshare", "setpriv", "prlimit", "chrt",
             "timeout", "taskset", "flock", "env", "stat", "date")
@@ -211,8 +214,19 @@ class Layer:
             parts.append(f"{where} {state.st_size} {state.st_mtime_ns} {state.st_mode}")
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
-    def write(self, archive: Writer) -> None:
+    @property
+    def file_name(self) -> str:
+        """What its archive is called."""
+        return f"{self.name}-{self.key()}.cpio"
+
+    def write_archive(self, stream: BinaryIO) -> None:
         """Write the layer as one archive."""
+        archive = Writer(stream)
+        self.write(archive)
+        archive.close()
+
+    def write(self, archive: Writer) -> None:
+        """Write the layer into an archive."""
         for where, target in self.links.items():
             archive.link(where, target)
         for where, source in self.files.items():
@@ -222,7 +236,6 @@ class Layer:
                 continue  # a build in another terminal took it away
         for where, text in self.texts.items():
             archive.file(where, text.encode())
-        archive.close()
 
 
 def in_guest(path: Path) -> str:
@@ -266,8 +279,8 @@ def find_program(name: str, arch: Architecture) -> Path | None:
     return Path(path).resolve() if path else None
 
 
-def project_layer(arch: Architecture, added: Iterable[str]) -> Layer:
-    """The project's programs, scripts and data at /copyscope, and what --add named."""
+def project_layer(arch: Architecture) -> Layer:
+    """The project's programs, scripts and data at /copyscope."""
     layer = Layer("project", arch)
     for program in sorted(arch.build.glob("*")):
         if program.is_file() and os.access(program, os.X_OK):
@@ -277,12 +290,6 @@ def project_layer(arch: Architecture, added: Iterable[str]) -> Layer:
     layer.add(arch.build / "tests/guest", f"{HOME}/build/tests/guest")
     for document in sorted((ROOT / "docs").glob("*.json")):
         layer.add(document, f"{HOME}/docs/{document.name}")
-    for text in added:
-        path = Path(os.path.abspath(text))
-        if not path.exists():
-            raise Unusable(f"--add {text}: no such file or folder")
-        inside = path.is_relative_to(ROOT)
-        layer.add(path, f"{HOME}/{path.relative_to(ROOT)}" if inside else in_guest_added(path))
     layer.add_libraries()
     return layer
 
@@ -309,12 +316,17 @@ def extra_layer(name: str, arch: Architecture) -> Layer:
     return layer
 
 
-def modules_archive(kernel: Kernel) -> Path:
-    """Pack the kernel's modules with the tables for modprobe; one archive per kernel."""
+def modules_file(kernel: Kernel) -> Path:
+    """Where the archive of the kernel's modules is, or will be."""
     # Two images of one release may come with modules of their own.
     source = hashlib.sha256(Path(__file__).read_bytes() +
                             bytes(kernel.modules)).hexdigest()[:8]
-    final = IMAGES / f"modules-{kernel.release}-{source}.cpio"
+    return IMAGES / f"modules-{kernel.release}-{source}.cpio"
+
+
+def modules_archive(kernel: Kernel) -> Path:
+    """Pack the kernel's modules with the tables for modprobe; one archive per kernel."""
+    final = modules_file(kernel)
     if not final.exists():
         modules = Modules(kernel.modules)
         base = f"usr/lib/modules/{kernel.release}"
@@ -332,11 +344,11 @@ def modules_archive(kernel: Kernel) -> Path:
 
 def cached(layer: Layer, keep: int = 4) -> Path:
     """Return the archive of `layer`, packing it only if its content is new."""
-    final = IMAGES / f"{layer.name}-{layer.key()}.cpio"
+    final = IMAGES / layer.file_name
     try:
         os.utime(final)  # in use: the last to be dropped below
     except FileNotFoundError:
-        write_cached(final, lambda stream: layer.write(Writer(stream)))
+        write_cached(final, layer.write_archive)
         drop_oldest(IMAGES.glob(f"{layer.name}-*.cpio"), keep)
         for stale in abandoned():
             stale.unlink(missing_ok=True)
@@ -348,27 +360,76 @@ def abandoned() -> list[Path]:
     return [path for path in IMAGES.glob("tmp-*") if 0 < last_use_s(path) < time.time() - 3600]
 
 
-def archives(kernel: Kernel, arch: Architecture, extras: Iterable[str],
-             added: Iterable[str]) -> list[Path]:
-    """Return the layers of a guest, bottom first."""
-    layers = [tools_layer(arch), *(extra_layer(name, arch) for name in extras),
-              project_layer(arch, added)]
-    return [cached(layers[0]), modules_archive(kernel), *map(cached, layers[1:])]
+class FileSystem:
+    """What a guest has before its job comes: layers, and what /init is told of the machine."""
+
+    def __init__(self, kernel: Kernel, arch: Architecture, extras: Iterable[str],
+                 machine: dict[str, str]) -> None:
+        self.kernel = kernel
+        self.layers = [tools_layer(arch), *(extra_layer(name, arch) for name in extras),
+                       project_layer(arch)]
+        self.machine = {**machine, "MODULES": " ".join([*BOOT, *machine["MODULES"].split()])}
+
+    def key(self) -> list[str]:
+        """Names its content."""
+        return [modules_file(self.kernel).name, *(layer.file_name for layer in self.layers),
+                f"{self.machine}"]
+
+    def has(self, where: str, source: Path) -> bool:
+        """Tell whether the guest has the file of the host there."""
+        return any(layer.files.get(where) == source for layer in self.layers)
+
+    def write(self, stream: BinaryIO) -> None:
+        """Write all archives, bottom first."""
+        layers = list(map(cached, self.layers))
+        for path in [layers[0], modules_archive(self.kernel), *layers[1:]]:
+            with open(path, "rb") as source:
+                shutil.copyfileobj(source, stream, 1 << 20)
+        archive = Writer(stream)
+        add_folders(archive)
+        archive.file("job/machine", in_shell(self.machine))
+        archive.close()
 
 
-def write_job(stream, settings: dict[str, str], environment: dict[str, str],
-              command: list[str]) -> None:
-    """Write the small archive that tells /init what to run."""
-    settings = {**settings, "MODULES": " ".join([*BOOT, *settings["MODULES"].split()])}
-    # By this number /init sends it signals.
+def added_layer(added: Iterable[str], arch: Architecture, below: FileSystem) -> Layer:
+    """What --add named and the libraries of programs in it, but for what is there before."""
+    layer = Layer("added", arch)
+    for text in added:
+        path = Path(os.path.abspath(text))
+        if not path.exists():
+            raise Unusable(f"--add {text}: no such file or folder")
+        inside = path.is_relative_to(ROOT)
+        layer.add(path, f"{HOME}/{path.relative_to(ROOT)}" if inside else in_guest_added(path))
+    layer.add_libraries()
+    layer.files = {where: source for where, source in layer.files.items()
+                   if not below.has(where, source)}
+    return layer
+
+
+def add_folders(archive: Writer) -> None:
+    """Add the folders of every guest with their modes, before what lies in them."""
+    for folder in FOLDERS:
+        archive.folder(folder, 0o1777 if folder in ("tmp", "out") else 0o755)
+
+
+def in_shell(settings: dict[str, str]) -> bytes:
+    """Settings as a shell reads them."""
+    return "".join(f"{name}={shlex.quote(value)}\n" for name, value in settings.items()).encode()
+
+
+def write_job(stream: BinaryIO, added: Layer, settings: dict[str, str],
+              environment: dict[str, str], command: list[str]) -> None:
+    """Write the archive that a guest waits for: what to run, and what --add named."""
+    # By this number /carry sends it signals.
     lines = ["#!/bin/sh", "echo $$ >/run/command", f"cd /{HOME}"]
     lines += [f"export {name}={shlex.quote(value)}" for name, value in environment.items()]
     lines += [f"exec {shlex.join(command)}"]
     archive = Writer(stream)
-    for folder in FOLDERS:
-        archive.folder(folder, 0o1777 if folder in ("tmp", "out") else 0o755)
-    archive.file("job/settings", "".join(f"{name}={shlex.quote(value)}\n"
-                                         for name, value in settings.items()).encode())
+    add_folders(archive)
+    added.write(archive)
+    archive.file("job/settings", in_shell(settings))
+    # What was restored has the random numbers of all that were.
+    archive.file("job/seed", os.urandom(SEED_BYTES), 0o600)
     # It may hold a key, which processes that are nobody need not see.
     archive.file("job/command", ("\n".join(lines) + "\n").encode(), 0o700)
     archive.close()

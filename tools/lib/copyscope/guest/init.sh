@@ -1,6 +1,6 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0
-# The guest's first process: mount and load modules; then run the job, or systemd beside it.
+# The guest's first process: mount, load modules, wait for the job; then run it, or systemd beside it.
 # shellcheck shell=dash
 # No -e: the kernel panics when its first process ends, so a failed step must not end this one.
 set -u
@@ -11,7 +11,7 @@ mount -t devtmpfs devtmpfs /dev
 mkdir -p /dev/pts /dev/shm
 mount -t devpts devpts /dev/pts
 mount -t tmpfs -o mode=1777 tmpfs /dev/shm
-# /tmp stays on the root, a tmpfs too: --add may have put files there.
+# /tmp stays on the root, a tmpfs too: --add may put files there.
 mount -t tmpfs -o mode=755 tmpfs /run
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 mount -t bpf bpf /sys/fs/bpf
@@ -23,7 +23,7 @@ ln -s /proc/self/fd/1 /dev/stdout
 ln -s /proc/self/fd/2 /dev/stderr
 
 # shellcheck source=/dev/null
-. /job/settings # MARK STARTED SAVE_OUT NOW FORWARDED MODULES
+. /job/machine # FORWARDED MODULES
 # shellcheck disable=SC2086 # a list of names
 modprobe -a $MODULES
 ip link set lo up
@@ -33,7 +33,6 @@ if [ -n "$FORWARDED" ]; then
 	ip link set "${FORWARDED% *}" up
 fi
 hostname copyscope-guest
-date -s "@$NOW" >/dev/null
 echo 1 >/proc/sys/kernel/kptr_restrict
 # A tmpfs root starts writable for all; these limits are those of an installed system.
 chmod 755 /
@@ -54,9 +53,34 @@ fi
 ulimit -l 8192
 ulimit -Hn 1048576
 
+# A port's name appears a moment before the port can be opened.
+for port in /dev/vport0p1 /dev/vport0p2 /dev/vport0p3 /dev/vport0p5; do
+	until [ -c "$port" ] && { true >"$port"; } 2>/dev/null; do sleep 0.02; done
+done
+exec 3>/dev/vport0p1 4>/dev/vport0p2 5>/dev/vport0p3 6<>/dev/vport0p5
+
+# While it waits here tools/guest takes a snapshot, or has just restored one. Nothing above may
+# depend on the job, the time or chance.
+echo ready >&6
+if ! (cd / && exec cpio -idu) <&6 2>/run/cpio; then
+	sed 's/^/<3>copyscope: the job did not arrive: /' /run/cpio >/dev/kmsg
+	exit 1
+fi
+read -r now <&6
+exec 6>&-
+# Not the shell's own, which takes whole seconds alone.
+/usr/bin/date -s "@$now" >/dev/null
+# shellcheck source=/dev/null
+. /job/settings # ADDRESS and what /carry reads
+[ ! -x /copyscope/build/reseed ] || /copyscope/build/reseed </job/seed
+rm /job/seed
+# The name of a NIC, and the address that no other guest has.
+[ -z "$ADDRESS" ] || ip link set "${ADDRESS% *}" address "${ADDRESS#* }"
+
 # The job is then a child of it.
 if [ -x /usr/lib/systemd/systemd ]; then
 	/carry &
-	exec /usr/lib/systemd/systemd --unit=basic.target --log-target=kmsg --show-status=no
+	exec /usr/lib/systemd/systemd --unit=basic.target --log-target=kmsg --show-status=no \
+		3>&- 4>&- 5>&-
 fi
 exec /carry

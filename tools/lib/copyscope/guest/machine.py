@@ -2,16 +2,17 @@
 """Run one job in QEMU: start it, carry its streams, and leave no process behind."""
 from __future__ import annotations
 
+import io
 import os
 import re
 import secrets
 import selectors
 import shlex
-import shutil
 import socket
 import subprocess
 import tempfile
 import time
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -27,11 +28,14 @@ from copyscope.records.caches import Caches
 from . import image, output
 from .architectures import Architecture
 from .kernels import Kernel
+from .monitor import Monitor, MonitorError
 from .output import RecordSink
+from .snapshots import NoRoom, NotRestored, Snapshot
 from .streams import (
     BootFailed,
     Channel,
     LineFilter,
+    NotEnded,
     SignalForwarder,
     Teller,
     TimedOut,
@@ -92,6 +96,10 @@ TROUBLE = re.compile(r"Kernel panic|WARNING: CPU|BUG: |Oops: |general protection
 STARTED = "copyscope: the command begins"
 # A boot takes 2 to 4 s, and some more on a busy machine.
 BOOT_S = 90
+# To be restored takes 0.5 s.
+RESTORE_S = 30
+# To write a snapshot takes 0.5 s.
+SAVE_S = 30
 # How soon it is noticed that the command runs, while somebody is told so.
 LOOK_S = 0.2
 # Which address QEMU's own network gives the guest.
@@ -125,12 +133,52 @@ class Job:
     line: str = ""
     model: Caches | None = None
     called: str | None = None  # what is told of the command; None: its words
+    snapshots: bool = True  # may be taken and restored
+
+    def file_system(self) -> image.FileSystem:
+        """What is there before the command comes."""
+        return image.FileSystem(self.kernel, self.arch, self.extras, {
+            "FORWARDED": f"eth{self.own_nic + (self.net is not None)} {FORWARDED}/24"
+            if self.forwards else "",
+            "MODULES": "vmxnet3 virtio_net" if self.has_nic() else ""})
+
+    def has_nic(self) -> bool:
+        """Tell whether the guest has any network card."""
+        return bool(self.nics or self.forwards) or self.net is not None
+
+    @property
+    def own_nic(self) -> int:
+        """Number of the NIC that leads to another guest."""
+        return self.nics
+
+    def has_snapshots(self) -> bool:
+        """Tell whether such a guest goes on faithfully. QEMU does not save what a plugin knows, and
+        a guest whose clock counts instructions is to be the same each time, from its boot on. Random
+        numbers need a program that was built."""
+        return (self.snapshots and self.model is None and not self.plugin
+                and self.arch.emulation == "tcg" and (self.arch.build / "reseed").exists())
+
+
+@dataclass(frozen=True)
+class Wires:
+    """What of QEMU's command line leads out of a guest: paths, descriptors, ports of this machine.
+    With these, which lead nowhere, it names what a snapshot can be restored into."""
+
+    kernel: str = "kernel"
+    log: str = "log"
+    pipes: tuple[int, ...] = (0, 0, 0)
+    signals: int = 0
+    jobs: int = 0
+    monitor: int = 0
+    net: int = 0
+    forwards: tuple[tuple[int, int], ...] = ()
 
 
 class Machine:
-    """A running QEMU and the ports of its guest: stdout, stderr, /out, and one for signals."""
+    """A running QEMU and the ports of its guest: stdout, stderr, /out, one for signals and one by
+    which it gets its job."""
 
-    def __init__(self, job: Job, teller: Teller) -> None:
+    def __init__(self, job: Job, teller: Teller, restores: bool = True) -> None:
         self.job, self.teller = job, teller
         self.mark = secrets.token_hex(16)
         self.log, self.log_lock = new_log(job.kernel.release)
@@ -146,19 +194,53 @@ class Machine:
         self.channels = [Channel(mark, sink) for sink in sinks]
         self.pipes = [os.pipe() for _ in self.channels]
         self.signals, self.guests_signals = socket.socketpair()
+        self.jobs, self.guests_jobs = socket.socketpair()
+        self.monitor = Monitor()
         self.model = Model(job.model, job.arch) if job.model else None
         self.qemu: subprocess.Popen | None = None
+        self.files = job.file_system()
+        self.added = image.added_layer(job.added, job.arch, self.files)
+        self.snapshot = self._snapshot() if job.has_snapshots() else None
+        self.restores, self.restored = restores, False
+        self.started_at = time.monotonic()
+
+    def _snapshot(self) -> Snapshot:
+        """The snapshot of such a guest."""
+        words = self._command(Wires())
+        return Snapshot(self.job.kernel, [*self.files.key(), *words], words[0], self.job.memory)
 
     def start(self) -> None:
-        """Start QEMU; the kernel kills it should we die first."""
-        self.teller.step(f"booting kernel {self.job.kernel.release} in QEMU")
-        initrd = self._initrd()
-        closing = [initrd, self.guests_signals.detach(), *(write for _, write in self.pipes)]
+        """Start QEMU, by a snapshot if there is one; the kernel kills it should we die first."""
+        with self.snapshot.opened() if self.snapshot and self.restores else nullcontext() as saved:
+            self.restored = saved is not None
+            release = self.job.kernel.release
+            self.teller.step(f"{'restoring' if self.restored else 'booting'} kernel {release} "
+                             "in QEMU")
+            self.started_at = time.monotonic()
+            if saved is not None:
+                # All that it was made of is in its memory.
+                self._start(["-incoming", f"fd:{saved}"], [saved])
+                return
+            initrd = self._initrd()
+            try:
+                self._start(["-initrd", f"/proc/self/fd/{initrd}"], [initrd])
+            finally:
+                os.close(initrd)
+
+    def _start(self, begins: list[str], needed: list[int]) -> None:
+        job = self.job
+        wires = Wires(str(job.kernel.vmlinuz), str(self.log), tuple(w for _, w in self.pipes),
+                      self.guests_signals.detach(), self.guests_jobs.detach(),
+                      self.monitor.theirs.detach(), job.net or 0, tuple(job.forwards))
+        closing = [wires.signals, wires.jobs, wires.monitor, *wires.pipes]
         closing += self.model.descriptors() if self.model else []
-        inherited = closing + [self.job.net] * (self.job.net is not None)
+        inherited = closing + needed + [job.net] * (job.net is not None)
+        command = [*self._command(wires), *begins]
+        if self.model:
+            command += self.model.words(self.model_port)
         with open(self.log.with_suffix(".qemu"), "wb") as complaints:
             self.qemu = programs.start(
-                self._command(initrd, closing[1]), stdin=subprocess.DEVNULL, stdout=complaints,
+                command, stdin=subprocess.DEVNULL, stdout=complaints,
                 stderr=complaints, pass_fds=inherited,
                 # A terminal's Ctrl-C is for us alone: we pass it into the guest.
                 preexec_fn=kill_with_parent(session=True))
@@ -166,7 +248,14 @@ class Machine:
             os.close(descriptor)
 
     def _initrd(self) -> int:
-        """Join the layers and the job in memory, so that no way to die leaves a file."""
+        """Join the layers in memory, so that no way to die leaves a file."""
+        descriptor = os.memfd_create("initrd")
+        with open(descriptor, "wb", closefd=False) as stream:
+            self.files.write(stream)
+        return descriptor
+
+    def _job(self) -> bytes:
+        """The archive that the guest waits for."""
         job = self.job
         environment = {name: value for name, value in os.environ.items()
                        if name == "TERM" or name.startswith("COPYSCOPE_")}
@@ -177,19 +266,16 @@ class Machine:
                         "COPYSCOPE_GUEST": job.kernel.release,
                         "COPYSCOPE_EMULATION": job.arch.emulation}
         environment |= self.model.environment(self.model_port) if self.model else {}
+        # Two guests must not have one address.
+        address = "52:54:" + ":".join(f"{byte:02x}" for byte in secrets.token_bytes(4))
         settings = {"MARK": self.mark, "STARTED": STARTED,
                     "SAVE_OUT": "yes" if self.out_tar else "no",
-                    "NOW": str(int(time.time())), "FORWARDED": self.forwarded_nic(),
-                    "MODULES": "vmxnet3 virtio_net" if self.has_nic() else ""}
-        descriptor = os.memfd_create("initrd")
-        with open(descriptor, "wb", closefd=False) as stream:
-            for layer in image.archives(job.kernel, job.arch, job.extras, job.added):
-                with open(layer, "rb") as source:
-                    shutil.copyfileobj(source, stream, 1 << 20)
-            image.write_job(stream, settings, environment, job.command)
-        return descriptor
+                    "ADDRESS": "" if job.net is None else f"eth{job.own_nic} {address}"}
+        stream = io.BytesIO()
+        image.write_job(stream, self.added, settings, environment, job.command)
+        return stream.getvalue()
 
-    def _command(self, initrd: int, signals: int) -> list[str]:
+    def _command(self, wires: Wires) -> list[str]:
         """Compose QEMU's command line."""
         job, arch = self.job, self.job.arch
         program = programs.find(arch.program)
@@ -197,65 +283,121 @@ class Machine:
             raise Refused(f"{arch.program} is missing: apt-get install {arch.package}")
         command = [program, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
                    *arch.options, "-smp", str(job.cpus), "-m", job.memory,
-                   "-kernel", str(job.kernel.vmlinuz), "-initrd", f"/proc/self/fd/{initrd}",
+                   "-kernel", wires.kernel,
                    "-append", f"{arch.line_of(job.kernel.release)}"
                    f"{KERNEL_LINE if self.model else ''} {job.line}",
-                   "-serial", f"file:{self.log}", "-device", "virtio-serial-pci"]
-        for number, (_, write) in enumerate(self.pipes, start=1):
+                   "-serial", f"file:{wires.log}",
+                   "-chardev", f"socket,id=monitor,fd={wires.monitor}",
+                   "-mon", "chardev=monitor,mode=control", "-device", "virtio-serial-pci"]
+        for number, write in enumerate(wires.pipes, start=1):
             command += ["-chardev", f"file,id=port{number},path=/proc/self/fd/{write}",
                         "-device", f"virtserialport,chardev=port{number},nr={number}"]
-        command += ["-chardev", f"socket,id=signals,fd={signals}",
-                    "-device", f"virtserialport,chardev=signals,nr={len(self.pipes) + 1}"]
+        for number, (name, descriptor) in enumerate(
+                {"signals": wires.signals, "jobs": wires.jobs}.items(), len(wires.pipes) + 1):
+            command += ["-chardev", f"socket,id={name},fd={descriptor}",
+                        "-device", f"virtserialport,chardev={name},nr={number}"]
         if job.plugin:
             command += ["-plugin", job.plugin]
-        if self.model:
-            command += self.model.words(self.model_port)
         for number in range(job.nics):
             command += ["-netdev", f"hubport,id=nic{number},hubid=0",
                         "-device", f"vmxnet3,netdev=nic{number}"]
         if job.net is not None:
-            # Two guests must not have one address.
-            address = "52:54:" + ":".join(f"{byte:02x}" for byte in secrets.token_bytes(4))
-            command += ["-netdev", f"dgram,id=net,local.type=fd,local.str={job.net}",
-                        "-device", f"vmxnet3,netdev=net,mac={address}"]
+            command += ["-netdev", f"dgram,id=net,local.type=fd,local.str={wires.net}",
+                        "-device", "vmxnet3,netdev=net"]
         if job.forwards:
             # It answers nothing else: the guest has no way out.
             rules = "".join(f",hostfwd=tcp:127.0.0.1:{here}-{FORWARDED}:{there}"
-                            for here, there in job.forwards)
+                            for here, there in wires.forwards)
             command += ["-netdev", f"user,id=forward,restrict=on{rules}",
                         "-device", "virtio-net-pci,netdev=forward"]
-        return command if self.has_nic() else command + ["-nic", "none"]
+        return command if job.has_nic() else command + ["-nic", "none"]
 
     @property
     def model_port(self) -> int:
         """Number of the port by which the plugin reports: the next one."""
-        return len(self.pipes) + 2
+        return len(self.pipes) + 3
 
-    def has_nic(self) -> bool:
-        """Tell whether the guest has any network card."""
-        return bool(self.job.nics or self.job.forwards) or self.job.net is not None
+    def hand_job(self) -> bool:
+        """Give the guest its job once it waits for it; False if QEMU has ended."""
+        job = self._job()
+        try:
+            if self.restored:
+                self.monitor.wait_restored(self._until(RESTORE_S))
+                self.monitor.ask("cont", self._until(RESTORE_S))
+            else:
+                self._wait_ready()
+                self._save()
+            self._send(job)
+            self._send(f"{time.time():.6f}\n".encode())
+        except (MonitorError, ConnectionError):
+            self._look_at_clock()
+            return False
+        return True
 
-    def forwarded_nic(self) -> str:
-        """Where forwarded ports arrive, the last of the guest's: name and address; or nothing."""
-        nics = self.job.nics + (self.job.net is not None)
-        return f"eth{nics} {FORWARDED}/24" if self.job.forwards else ""
+    def _until(self, patience_s: float) -> float:
+        """When patience ends, or the time of the whole guest."""
+        return min(self.started_at + self.job.timeout, self.started_at + patience_s)
+
+    def _wait_ready(self) -> None:
+        """Wait until a guest that boots says that it waits for its job."""
+        said = b""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.jobs, selectors.EVENT_READ)
+            while not said.endswith(b"\n"):
+                self._look_at_clock()
+                if selector.select(self.look()):
+                    data = self.jobs.recv(64)
+                    if not data:
+                        raise ConnectionResetError
+                    said += data
+
+    def _look_at_clock(self) -> float:
+        """Return how many seconds are left, unless something took too long."""
+        now = time.monotonic()
+        left = self.started_at + self.job.timeout - now
+        if left <= 0:
+            raise TimedOut(f"the guest was stopped after {self.job.timeout:g} s (log: {self.log})")
+        if now > self.started_at + (RESTORE_S if self.restored else BOOT_S) and not self.started():
+            raise BootFailed(f"the guest hung while it {'was restored' if self.restored else 'booted'}"
+                             f" (log: {self.log})")
+        return left
+
+    def _save(self) -> None:
+        """Take a snapshot of a guest that waits for its job, and have it go on."""
+        if not self.snapshot or self.trouble():
+            return
+        deadline = time.monotonic() + SAVE_S
+        try:
+            with self.snapshot.claimed() as ours:
+                if not ours:
+                    return
+                with self.snapshot.made() as descriptor:
+                    self.monitor.ask("stop", deadline)
+                    try:
+                        self.monitor.save(descriptor, deadline)
+                    finally:
+                        self.monitor.ask("cont", deadline + SAVE_S)
+        except (OSError, NoRoom, MonitorError) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            self.teller.complain(f"no snapshot of this guest is kept: {why}")
+
+    def _send(self, data: bytes) -> None:
+        """Write to the port by which the guest gets its job."""
+        view = memoryview(data)
+        while view:
+            self.jobs.settimeout(min(self._look_at_clock(), self.look()))
+            with suppress(TimeoutError):
+                view = view[self.jobs.send(view):]
 
     def carry(self) -> None:
         """Carry the streams until every port has ended, QEMU stops or time is up."""
-        deadline = time.monotonic() + self.job.timeout
-        boot_deadline = time.monotonic() + BOOT_S
         with (SignalForwarder(self.signals, self.started, self.teller.complain) as signals,
               selectors.DefaultSelector() as selector):
             for (read, _), channel in zip(self.pipes, self.channels):
                 selector.register(read, selectors.EVENT_READ, channel)
             while selector.get_map() and not all(c.ended for c in self.channels):
-                left = deadline - time.monotonic()
                 signals.check_time_limit()
-                if left <= 0:
-                    raise TimedOut(f"the guest was stopped after {self.job.timeout:g} s "
-                                   f"(log: {self.log})")
-                if time.monotonic() > boot_deadline and not self.started():
-                    raise BootFailed(f"the guest hung while it booted (log: {self.log})")
+                left = self._look_at_clock()
                 for key, _ in selector.select(min(left, self.look())):
                     data = os.read(key.fd, 1 << 16)
                     if data:
@@ -320,7 +462,8 @@ class Machine:
 
     def stop(self) -> None:
         """Kill QEMU, if it runs, and wait until it is gone."""
-        self.signals.close()
+        for ours in (self.signals, self.jobs, self.monitor.ours):
+            ours.close()
         if self.qemu:
             self.qemu.kill()
             self.qemu.wait()
@@ -357,9 +500,15 @@ def run(job: Job, teller: Teller) -> int:
     Emulated kernels sometimes die while they patch their own code early in the boot (seen on
     6.12: "Oops: int3" in sched_clock_cpu).
     """
+    restores = True
     for left in range(BOOTS - 1, -1, -1):
         try:
-            return run_once(job, teller)
+            try:
+                return run_once(job, teller, restores)
+            except NotRestored as failure:
+                teller.complain(f"{failure}; booting")
+                restores = False
+                return run_once(job, teller, restores)
         except BootFailed as failure:
             if not left:
                 raise
@@ -367,19 +516,28 @@ def run(job: Job, teller: Teller) -> int:
     raise AssertionError("unreachable")
 
 
-def run_once(job: Job, teller: Teller) -> int:
-    """Run `job` in one machine; whatever happens, QEMU is gone afterwards."""
-    machine = Machine(job, teller)
+def run_once(job: Job, teller: Teller, restores: bool) -> int:
+    """Run `job` in one machine, restored if that is wanted and its snapshot there; whatever
+    happens, QEMU is gone afterwards."""
+    machine = Machine(job, teller, restores)
     try:
         machine.start()
-        machine.carry()
+        if machine.hand_job():
+            machine.carry()
         return machine.finish()
     except (Unusable, Unwritten):
         # It is not the guest's fault.
         raise
-    except CommandError:
+    except CommandError as error:
         machine.stop()
         teller.clear()
+        if machine.snapshot and (machine.restored or isinstance(error, NotRestored)) \
+                and not isinstance(error, (TimedOut, NotEnded)):
+            # It may be why the guest failed.
+            machine.snapshot.drop()
+            if isinstance(error, (BootFailed, NotRestored)):
+                raise NotRestored(f"the snapshot of kernel {job.kernel.release} was thrown away: "
+                                  f"{error}") from error
         show_tail(machine.log)
         raise
     finally:
