@@ -216,12 +216,18 @@ def act(arguments: list[str], teller: Teller) -> int:
         if options.fetch:
             print(kernel.release)
             return 0
-        return machine.run(machine.Job(
-            kernel=kernel, arch=options.arch, command=options.command, cpus=options.cpus,
-            memory=options.memory, timeout=options.timeout, nics=options.nics, net=options.net,
-            forwards=options.forwards, out=options.out, record=take, extras=options.extras,
-            added=options.added, plugin=options.plugin, line=options.line,
-            model=options.model, called=options.tell, snapshots=options.snapshots), teller)
+        return machine.run(job_of(options, kernel, take), teller)
+
+
+def job_of(options: argparse.Namespace, kernel: kernels.Kernel,
+           take: output.RecordSink | None) -> machine.Job:
+    """What the arguments ask a guest to do."""
+    return machine.Job(
+        kernel=kernel, arch=options.arch, command=options.command, cpus=options.cpus,
+        memory=options.memory, timeout=options.timeout, nics=options.nics, net=options.net,
+        forwards=options.forwards, out=options.out, record=take, extras=options.extras,
+        added=options.added, plugin=options.plugin, line=options.line, model=options.model,
+        called=options.tell, snapshots=options.snapshots)
 
 
 def main(arguments: list[str]) -> int:

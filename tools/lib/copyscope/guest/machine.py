@@ -152,9 +152,9 @@ class Job:
         return self.nics
 
     def has_snapshots(self) -> bool:
-        """Tell whether such a guest goes on faithfully. QEMU does not save what a plugin knows, and
-        a guest whose clock counts instructions is to be the same each time, from its boot on. Random
-        numbers need a program that was built."""
+        """Tell whether such a guest goes on as one that boots. QEMU does not save what a plugin
+        knows; a guest whose clock counts instructions is to be the same each time, from its boot
+        on; and new random numbers need a program that may not be built."""
         return (self.snapshots and self.model is None and not self.plugin
                 and self.arch.emulation == "tcg" and (self.arch.build / "reseed").exists())
 
@@ -358,8 +358,8 @@ class Machine:
         if left <= 0:
             raise TimedOut(f"the guest was stopped after {self.job.timeout:g} s (log: {self.log})")
         if now > self.started_at + (RESTORE_S if self.restored else BOOT_S) and not self.started():
-            raise BootFailed(f"the guest hung while it {'was restored' if self.restored else 'booted'}"
-                             f" (log: {self.log})")
+            doing = "was restored" if self.restored else "booted"
+            raise BootFailed(f"the guest hung while it {doing} (log: {self.log})")
         return left
 
     def _save(self) -> None:
