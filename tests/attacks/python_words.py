@@ -54,7 +54,7 @@ OPTIONS = {
                "--ways", "--resume"],
     "peers": ["--kernel", "--memory", "--timeout", "--json"],
     "guest": ["--kernel", "--modules", "--arch", "--cpus", "--memory", "--timeout", "--nics",
-              "--net", "--forward", "--out", "--with", "--add", "--plugin", "--list", "--fetch"],
+              "--net", "--forward", "--out", "--with", "--add", "--plugin", "--no-snapshot", "--list", "--fetch"],
     "beside_lmbench": ["--bin", "--version-is", "--rounds", "--only", "--dir", "--out", "--quiet"],
     "beside_iperf3": ["--bin", "--connections", "--bytes", "--pairs", "--seconds", "--quiet"],
     "baseline": ["--out", "--quiet", "--json"],

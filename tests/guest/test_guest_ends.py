@@ -25,7 +25,7 @@ WAIT_S = 60
 def test_no_qemu_outlives_a_signal(number):
     with subprocess.Popen([GUEST, "--kernel", "6.1", "--tell", "a sleep", "--", "sh", "-c",
                            "echo up; sleep 1000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stderr.readline().startswith(b"tools/guest: booting kernel 6.1.")
+        assert b"ing kernel 6.1." in process.stderr.readline()
         assert process.stdout.read(3) == b"up\n"
         assert process.stderr.readline().endswith(b" s; running a sleep\n")
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
@@ -49,7 +49,7 @@ def test_a_slow_reader_loses_nothing_when_the_clock_counts_instructions():
 
 
 def test_an_interrupt_before_the_command_begins_ends_in_one_line():
-    with subprocess.Popen([GUEST, "--kernel", "6.1", "--tell", "a sleep", "--", "sleep", "1000"],
+    with subprocess.Popen([GUEST, "--kernel", "6.1", "--no-snapshot", "--tell", "a sleep", "--", "sleep", "1000"],
                           stderr=subprocess.PIPE, text=True) as process:
         assert "booting" in process.stderr.readline()
         machine = wait_until(lambda: children_of(process.pid, "qemu"), WAIT_S)
