@@ -176,7 +176,7 @@ def test_another_kernel_emulator_or_machine_has_another_snapshot(tmp_path):
     kernel = kernels.Kernel("6.12.1", image, tmp_path)
 
     def key(*parts: str) -> str:
-        return snapshots.Snapshot(kernel, [*parts], str(qemu), "1G").key
+        return snapshots.Snapshot(kernel, [*parts], str(qemu)).key
     keys = [key("-smp 1"), key("-smp 2")]
     state = image.stat()
     image.write_bytes(b"two kernel")
@@ -223,7 +223,7 @@ def test_the_bound_holds_for_what_is_kept_now(tmp_path, monkeypatch):
     kernel = kernels.Kernel("6.12.1", tmp_path / "vmlinuz", tmp_path)
     kept = []
     for number in range(3):
-        kept.append(snapshots.Snapshot(kernel, [str(number)], str(tmp_path / "vmlinuz"), "256M"))
+        kept.append(snapshots.Snapshot(kernel, [str(number)], str(tmp_path / "vmlinuz")))
         with kept[-1].claimed() as ours, kept[-1].made() as descriptor:
             assert ours
             os.write(descriptor, b"x" * 2000)

@@ -141,7 +141,7 @@ WORKLOAD = "It has no probes: what it costs is the load that it makes."
 FILES = ((RUNS_FOLDERS.replace(" or ", "\n.TQ\n.I "),
           "records, unless COPYSCOPE_RUNS names a folder"),
          ("/var/cache/copyscope\n.TQ\n.I ~/.cache/copyscope",
-          "kernels and images of guests, unless COPYSCOPE_CACHE names a folder"))
+          "kernels, images and snapshots of guests, unless COPYSCOPE_CACHE names a folder"))
 # Pages of one tool under several names.
 SAME = {"run": "trace_run", "list": "copyscope-records", "show": "copyscope-records"}
 

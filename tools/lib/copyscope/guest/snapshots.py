@@ -24,7 +24,8 @@ MOST_BYTES = 4 << 30
 # A line of ours goes before what QEMU writes, once all is written.
 HEADER_BYTES = 128
 KEY_LETTERS = 16
-SIZES = {"M": 1 << 20, "G": 1 << 30}
+# A snapshot has 160 MiB and more, and others want to write, too.
+LEAST_ROOM_BYTES = 1 << 30
 
 
 class NotRestored(CommandError):
@@ -38,9 +39,9 @@ class NoRoom(Exception):
 class Snapshot:
     """The file of one kind of guest, whether or not it is there."""
 
-    def __init__(self, kernel: Kernel, parts: list[str], program: str, memory: str) -> None:
-        """What a guest is made of: kernel, parts of its file system and words of the command line
-        that starts it, the emulator."""
+    def __init__(self, kernel: Kernel, parts: list[str], program: str) -> None:
+        """What a guest is made of: kernel; parts of its file system and words of the command line
+        that starts it; the emulator."""
         qemu = Path(program).stat()
         # A clock that the kernel has measured is right on this processor alone.
         processor = re.search("^model name.*$", PROCESSORS.read_text(), re.MULTILINE)
@@ -48,7 +49,6 @@ class Snapshot:
                    f"{qemu.st_size} {qemu.st_mtime_ns}", processor[0] if processor else ""]
         self.key = hashlib.sha256("\n".join(made_of).encode()).hexdigest()
         self.path = SNAPSHOTS / f"{kernel.release}-{self.key[:KEY_LETTERS]}"
-        self.memory_bytes = int(memory[:-1]) * SIZES[memory[-1]]
 
     def header(self, size_bytes: int) -> bytes:
         """How the file begins if it has so many bytes."""
@@ -93,8 +93,8 @@ class Snapshot:
     @contextlib.contextmanager
     def made(self) -> Iterator[int]:
         """A descriptor for what QEMU writes; if all goes well, the snapshot is there afterwards."""
-        if shutil.disk_usage(SNAPSHOTS).free < self.memory_bytes:
-            raise NoRoom(f"{SNAPSHOTS} has less room than the guest has memory")
+        if shutil.disk_usage(SNAPSHOTS).free < LEAST_ROOM_BYTES:
+            raise NoRoom(f"{SNAPSHOTS} has less than {LEAST_ROOM_BYTES >> 20} MiB of room")
         with nameless(SNAPSHOTS) as descriptor:
             os.lseek(descriptor, HEADER_BYTES, os.SEEK_SET)
             yield descriptor
