@@ -2,9 +2,11 @@
 """A guest that is restored is as one that boots, but for time and chance; what cannot be restored boots."""
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -16,12 +18,14 @@ from copyscope.common.tree import CACHE
 from copyscope.files import cache as cached_files
 from copyscope.guest import architectures, command, kernels, snapshots
 from copyscope.guest.streams import Teller
+from helpers import foreign
 from helpers.processes import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 GUEST = ROOT / "tools" / "guest"
 RELEASE = "6.12"
 WAIT_S = 120
+RARP = b"\x80\x35"
 # What a command can do, and what must differ between two guests: time, numbers by chance, an identity.
 SCRIPT = """
     cat {0}; cat {0} {0} >/dev/stderr
@@ -276,6 +280,48 @@ def test_of_two_at_once_one_makes_the_snapshot_and_both_run(place):
         assert each.returncode == 0 and printed.decode().startswith(f"{RELEASE}."), told
         assert len(told.splitlines()) == 2, told
     assert len(place.kept()) == before + 1
+
+
+def fetch(port: int) -> str:
+    """What the guest's server says, once it listens."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+            return connection.recv(100).decode()
+    except OSError:
+        return ""
+
+
+def received(ours: socket.socket) -> list[bytes]:
+    """All that has come."""
+    ours.setblocking(False)
+    frames = []
+    while True:
+        try:
+            frames.append(ours.recv(2000))
+        except BlockingIOError:
+            return frames
+
+
+def test_a_restored_guest_is_reached_by_its_nics(place):
+    script = """for nic in 0 1 2 3; do cat /sys/class/net/eth$nic/address; done
+                ip link set eth2 up; ping -c 1 -W 1 -I eth2 10.9.9.9 >/dev/null 2>&1; echo hello | nc -l -p 80"""
+    told = []
+    for way in ("booting", "restoring"):
+        port = foreign.free_port()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        with ours, theirs, subprocess.Popen(
+                [GUEST, "--kernel", RELEASE, "--tell", "it", "--nics", "2", "--net", str(theirs.fileno()), "--forward",
+                 f"{port}:80", "--", "sh", "-c", script], pass_fds=[theirs.fileno()], stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, text=True, env=place.environment) as process:
+            assert wait_until(functools.partial(fetch, port), WAIT_S) == "hello\n"
+            printed, complained = process.communicate(timeout=WAIT_S)
+            assert process.returncode == 0 and way in complained, complained
+            frames = received(ours)
+        told.append(printed.split())
+        # QEMU announces the address that it gave; what the guest sends bears its own.
+        assert {frame[6:12].hex(":") for frame in frames if frame[12:14] != RARP} == {told[-1][2]}
+    (*hub, net, forwarded), (*hub_again, net_again, forwarded_again) = told
+    assert hub == hub_again and forwarded == forwarded_again and net != net_again
 
 
 @pytest.mark.parametrize("words", [["--icount"], ["--plugin", "counting.so"], ["--model", "zen2"], ["--arch", "arm64"]])
