@@ -25,7 +25,6 @@ ROOT = Path(__file__).resolve().parents[2]
 GUEST = ROOT / "tools" / "guest"
 RELEASE = "6.12"
 WAIT_S = 120
-RARP = b"\x80\x35"
 # What a command can do, and what must differ between two guests: time, numbers by chance, an identity.
 SCRIPT = """
     cat {0}; cat {0} {0} >/dev/stderr
@@ -291,37 +290,19 @@ def fetch(port: int) -> str:
         return ""
 
 
-def received(ours: socket.socket) -> list[bytes]:
-    """All that has come."""
-    ours.setblocking(False)
-    frames = []
-    while True:
-        try:
-            frames.append(ours.recv(2000))
-        except BlockingIOError:
-            return frames
-
-
 def test_a_restored_guest_is_reached_by_its_nics(place):
-    script = """for nic in 0 1 2 3; do cat /sys/class/net/eth$nic/address; done
-                ip link set eth2 up; ping -c 1 -W 1 -I eth2 10.9.9.9 >/dev/null 2>&1; echo hello | nc -l -p 80"""
+    script = "for nic in 0 1 2; do cat /sys/class/net/eth$nic/address; done; echo hello | nc -l -p 80"
     told = []
     for way in ("booting", "restoring"):
         port = foreign.free_port()
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-        with ours, theirs, subprocess.Popen(
-                [GUEST, "--kernel", RELEASE, "--tell", "it", "--nics", "2", "--net", str(theirs.fileno()), "--forward",
-                 f"{port}:80", "--", "sh", "-c", script], pass_fds=[theirs.fileno()], stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE, text=True, env=place.environment) as process:
+        with subprocess.Popen([GUEST, "--kernel", RELEASE, "--tell", "it", "--nics", "2", "--forward", f"{port}:80", "--",
+                               "sh", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env=place.environment) as process:
             assert wait_until(functools.partial(fetch, port), WAIT_S) == "hello\n"
             printed, complained = process.communicate(timeout=WAIT_S)
             assert process.returncode == 0 and way in complained, complained
-            frames = received(ours)
-        told.append(printed.split())
-        # QEMU announces the address that it gave; what the guest sends bears its own.
-        assert {frame[6:12].hex(":") for frame in frames if frame[12:14] != RARP} == {told[-1][2]}
-    (*hub, net, forwarded), (*hub_again, net_again, forwarded_again) = told
-    assert hub == hub_again and forwarded == forwarded_again and net != net_again
+        told.append(printed)
+    assert told[0] == told[1] and len(set(told[0].split())) == 3
 
 
 @pytest.mark.parametrize("words", [["--icount"], ["--plugin", "counting.so"], ["--model", "zen2"], ["--arch", "arm64"]])

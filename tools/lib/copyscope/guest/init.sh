@@ -70,12 +70,8 @@ read -r now <&6
 exec 6>&-
 # Not the shell's own, which takes whole seconds alone.
 /usr/bin/date -s "@$now" >/dev/null
-# shellcheck source=/dev/null
-. /job/settings # ADDRESS and what /carry reads
 [ ! -x /copyscope/build/reseed ] || /copyscope/build/reseed </job/seed
 rm /job/seed
-# The name of a NIC, and the address that no other guest has.
-[ -z "$ADDRESS" ] || ip link set "${ADDRESS% *}" address "${ADDRESS#* }"
 
 # The job is then a child of it.
 if [ -x /usr/lib/systemd/systemd ]; then

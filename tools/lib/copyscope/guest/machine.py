@@ -153,9 +153,10 @@ class Job:
 
     def has_snapshots(self) -> bool:
         """Tell whether such a guest goes on as one that boots. QEMU does not save what a plugin
-        knows; a guest whose clock counts instructions is to be the same each time, from its boot
-        on; and new random numbers need a program that may not be built."""
-        return (self.snapshots and self.model is None and not self.plugin
+        knows. A guest whose clock counts instructions is to be the same each time, from its boot
+        on. Of two that are joined each needs an address of its own, and vmxnet3 receives by that
+        alone which it began with. New random numbers need a program that may not be built."""
+        return (self.snapshots and self.model is None and not self.plugin and self.net is None
                 and self.arch.emulation == "tcg" and (self.arch.build / "reseed").exists())
 
 
@@ -266,11 +267,8 @@ class Machine:
                         "COPYSCOPE_GUEST": job.kernel.release,
                         "COPYSCOPE_EMULATION": job.arch.emulation}
         environment |= self.model.environment(self.model_port) if self.model else {}
-        # Two guests must not have one address.
-        address = "52:54:" + ":".join(f"{byte:02x}" for byte in secrets.token_bytes(4))
         settings = {"MARK": self.mark, "STARTED": STARTED,
-                    "SAVE_OUT": "yes" if self.out_tar else "no",
-                    "ADDRESS": "" if job.net is None else f"eth{job.nics} {address}"}
+                    "SAVE_OUT": "yes" if self.out_tar else "no"}
         stream = io.BytesIO()
         image.write_job(stream, self.added, settings, environment, job.command)
         return stream.getvalue()
@@ -302,8 +300,10 @@ class Machine:
             command += ["-netdev", f"hubport,id=nic{number},hubid=0",
                         "-device", f"vmxnet3,netdev=nic{number}"]
         if job.net is not None:
+            # Two guests must not have one address.
+            address = "52:54:" + ":".join(f"{byte:02x}" for byte in secrets.token_bytes(4))
             command += ["-netdev", f"dgram,id=net,local.type=fd,local.str={wires.net}",
-                        "-device", "vmxnet3,netdev=net"]
+                        "-device", f"vmxnet3,netdev=net,mac={address}"]
         if job.forwards:
             # It answers nothing else: the guest has no way out.
             rules = "".join(f",hostfwd=tcp:127.0.0.1:{here}-{FORWARDED}:{there}"
