@@ -47,7 +47,7 @@ ARM64_ROOT := build/sysroot/arm64
 ARM64_MAKE := $(MAKE) --no-print-directory BUILD=build/arm64 ARCH=arm64 SYSROOT=$(ARM64_ROOT) \
 	CC='aarch64-linux-gnu-gcc --sysroot=$(ARM64_ROOT)' LDFLAGS=-L$(ARM64_ROOT)/usr/lib/aarch64-linux-gnu
 
-.PHONY: all tables setup setup-tests setup-arm64 arm64 run test bench matrix clean help unit-tests FORCE
+.PHONY: all tables setup setup-tests setup-arm64 arm64 run test test-long bench matrix clean help unit-tests FORCE
 all: $(PROGRAMS) ## build every program under build/ (no root needed)
 
 setup: ## install what is missing of the distribution's packages, to build and run (root)
@@ -66,9 +66,12 @@ run: setup ## set up, build, and run the main job on this kernel (root)
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tools/trace_run A3 65536 4
 
-test: ## set up, build, and run every test (root); ends in "N passed, N failed"
+test: ## set up, build, and test every claim (root); ends in "N passed, N failed"
 	$(Q)tools/setup --with-tests --with-kernels --with-arm64
 	$(Q)tests/run all
+test-long: ## what takes long: sanitizers, slices of the campaign, recipes (root)
+	$(Q)tools/setup --with-tests --with-kernels --with-arm64
+	$(Q)tests/run --long all
 
 bench: setup ## start-up, the cost of looking, the workload beside iperf3 (root)
 	$(Q)$(MAKE) --no-print-directory all

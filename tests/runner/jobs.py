@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import tempfile
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .reports import judge, sentence
+from .reports import judge
 
 ROOT = Path(__file__).resolve().parents[2]
 # A test that hangs must not hang the run: far above what any job takes.
 LIMIT_S = 3600
-# Of a job that passed: why tests were skipped, and what took long.
-NOTABLE = re.compile(r"SKIPPED |\d+\.\d+s (call|setup|teardown) ")
-PRINTING = threading.Lock()
 
 
 @dataclass
 class Job:
     """One command that leaves a JUnit report."""
 
+    stage: str
     name: str
     command: Sequence
     report: Path
@@ -37,14 +34,19 @@ class Job:
     environment: dict[str, str] = field(default_factory=dict)
     # How many of the places on this machine it takes; one that takes them all has none beside it.
     places: int = 0
-    # What the command prints on success is nothing to read.
-    quiet: bool = True
 
 
-def tell(text: str) -> None:
-    """Print lines that no other thread's lines come between."""
-    with PRINTING:
-        print(text, flush=True)
+@dataclass
+class Ended:
+    """A job that ended: its sums, what failed by name, how its runner died, and what it took."""
+
+    job: Job
+    sums: Counter
+    failed: list[str]
+    died: str
+    text: str
+    took_s: float
+    processor_s: float
 
 
 class Places:
@@ -73,6 +75,8 @@ class Runners:
     def __init__(self) -> None:
         self.processes: set[subprocess.Popen] = set()
         self.ended = False
+        # Who holds it knows that the number of a process that was not waited for is still its own.
+        self.waiting = threading.Lock()
 
     def __enter__(self) -> Runners:
         return self
@@ -80,65 +84,57 @@ class Runners:
     def __exit__(self, *_) -> None:
         self.ended = True
         for process in list(self.processes):
-            end(process)
+            self.end(process)
 
-    def run(self, command: Sequence, environment: dict[str, str], output) -> int | None:
-        """Run one command to its end; None if it had to be killed."""
+    def end(self, process: subprocess.Popen) -> None:
+        """Kill a runner that still runs, and all that it started in its group."""
+        with self.waiting:
+            if process.returncode is None:
+                os.killpg(process.pid, signal.SIGKILL)
+
+    def run(self, command: Sequence, environment: dict[str, str], output) -> tuple[int | None, float]:
+        """Run one command to its end: its status, None if it had to be killed, and the processor time of it and
+        of all that it waited for."""
         process = subprocess.Popen([str(word) for word in command], cwd=ROOT,
                                    env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
                                    stdout=output, stderr=output, start_new_session=True)
         self.processes.add(process)
+        late = threading.Event()
+        alarm = threading.Timer(LIMIT_S, lambda: (late.set(), self.end(process)))
+        alarm.daemon = True
+        alarm.start()
         if self.ended:
-            end(process)
-        try:
-            return process.wait(LIMIT_S)
-        except subprocess.TimeoutExpired:
-            return None
-        finally:
-            end(process)
-            self.processes.discard(process)
+            self.end(process)
+        # Only who holds the lock may wait for it, so that nobody else's number is killed.
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        with self.waiting:
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        alarm.cancel()
+        self.processes.discard(process)
+        return None if late.is_set() else process.returncode, used.ru_utime + used.ru_stime
 
 
-def end(process: subprocess.Popen) -> None:
-    """Kill a runner that still runs, and all that it started in its group."""
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
-def run_job(job: Job, runners: Runners) -> tuple[Counter, list[str]]:
-    """Run one job, print a line about it, and all of its output if something failed; return its sums, and
-    what failed by name."""
+def run_job(job: Job, runners: Runners) -> Ended:
+    """Run one job and judge what it left."""
     started = time.monotonic()
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
-        status = runners.run(job.command, job.environment, output)
+        status, processor_s = runners.run(job.command, job.environment, output)
         output.seek(0)
         text = output.read()
     sums, failed, died = judge(status, job.report, job.expected)
-    if not job.quiet or sums["failed"]:
-        shown = [text.rstrip("\n")]
-        if not text and job.report.exists():  # cmocka prints nothing if it writes a report
-            shown = [job.report.read_text(encoding="utf-8", errors="replace")]
-    else:
-        shown = [f"  {line}" for line in text.splitlines() if NOTABLE.match(line)]
-    if died:
-        shown.append(f"{job.name}: {died}")
-    took = time.monotonic() - started
-    if sums or died:
-        tell("\n".join([f"{job.name}: {sentence(sums)} in {took:.1f} s", *shown]))
+    if not text and sums["failed"] and job.report.exists():  # cmocka prints nothing if it writes a report
+        text = job.report.read_text(encoding="utf-8", errors="replace")
     if died or sums["failed"] and not failed:
         failed.append(f"{job.name}: {died or 'it left no report'}")
-    return sums, failed
+    return Ended(job, sums, failed, died, text, time.monotonic() - started, processor_s)
 
 
-def run_lanes(lanes: Sequence[Sequence[deque[Job]]], places: Places) -> tuple[Counter, list[str]]:
-    """Run each lane's queues one after the other, all lanes at once; lanes may share a queue. Return the sums
-    of all jobs, and what failed by name."""
-    sums: Counter = Counter()
-    failed: list[str] = []
+def run_lanes(lanes: Sequence[Sequence[deque[Job]]], places: Places, tell: Callable[[Ended], None]) -> None:
+    """Run each lane's queues one after the other, all lanes at once; lanes may share a queue. Tell of each job
+    as it ends."""
 
-    def work(queues: Sequence[deque[Job]]) -> Counter:
-        mine: Counter = Counter()
+    def work(queues: Sequence[deque[Job]]) -> None:
         for queue in queues:
             while not runners.ended:
                 try:
@@ -146,12 +142,9 @@ def run_lanes(lanes: Sequence[Sequence[deque[Job]]], places: Places) -> tuple[Co
                 except IndexError:
                     break
                 with places.taken(job.places):
-                    counted, names = run_job(job, runners)
-                mine += counted
-                failed.extend(names)
-        return mine
+                    ended = run_job(job, runners)
+                tell(ended)
 
     with ThreadPoolExecutor(len(lanes)) as pool, Runners() as runners:
         for done in [pool.submit(work, lane) for lane in lanes]:
-            sums += done.result()
-    return sums, failed
+            done.result()

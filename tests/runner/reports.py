@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from pathlib import Path
 
-ALL_PASSED, SOME_FAILED, NOTHING_COLLECTED = 0, 1, 5
+ALL_PASSED, SOME_FAILED, USAGE, NOTHING_COLLECTED = 0, 1, 4, 5
 
 
 def status_of(case: ElementTree.Element) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-import time
-from collections import Counter, deque
+from collections import deque
+from dataclasses import dataclass
 from pathlib import Path
 
-from .jobs import ROOT, Job, Places, run_lanes, tell
-from .reports import ALL_PASSED, NOTHING_COLLECTED, SOME_FAILED, sentence
+from . import tiers
+from .jobs import ROOT, Job, Places, run_lanes
+from .progress import CPUS, Progress, processor_s, tell
+from .reports import ALL_PASSED, NOTHING_COLLECTED, SOME_FAILED, USAGE
 
 BUILD = ROOT / "build"
 PYTHON = BUILD / "venv" / "bin" / "python"
@@ -24,13 +26,15 @@ FOLDERS = {"unit": ("tests/unit", "studies/tests")}
 # From the cheapest to the longest; those of a group run side by side.
 GROUPS = (("lint",), ("build",), ("sanitize", "unit", "structure", "host", "guest"))
 STAGES = tuple(stage for group in GROUPS for stage in group)
+# What is run if nothing is named, and what "all" is: of the short tier, and of the long one.
+DEFAULT = (TESTS, ("sanitize", *TESTS))
+ALL = (("lint", "build", *TESTS), ("build", "sanitize", *TESTS))
 # Jobs of host wait for half of their time, and tell what others on this machine left from what they did
 # themselves: two at a time. These are about time, or count what there is on the whole machine.
 HOST_PLACES = 2
 ALONE = ("test_baseline", "test_leaves_nothing")
 # All others take what processors are left.
 NICE = ("nice", "-n", "3")
-CPUS = os.cpu_count() or 1
 # What make is told in each stage; one after the other.
 MAKES = {
     "lint": (["lint"],),
@@ -58,22 +62,21 @@ class Stopped(Exception):
     """What comes later cannot be run."""
 
 
-class Clock:
-    """Time since it was made, and how many processors were busy in it."""
+class BadKeyword(Exception):
+    """pytest cannot read what -k says."""
 
-    def __init__(self) -> None:
-        self.started, self.used = time.monotonic(), self.processor_s()
 
-    @staticmethod
-    def processor_s() -> float:
-        """Processor time of all that this process started and has waited for."""
-        times = os.times()
-        return times.children_user + times.children_system
+@dataclass(frozen=True)
+class Chosen:
+    """Which tests of the stages: those that a keyword names, whichever tier they are in; else one tier."""
 
-    def __str__(self) -> str:
-        took = max(time.monotonic() - self.started, 0.001)
-        busy = (self.processor_s() - self.used) / took
-        return f"{took:.1f} s, {busy:.1f} of {CPUS} processors busy"
+    keyword: str | None = None
+    long: bool = False
+
+    def words(self) -> list[str]:
+        """What pytest is told."""
+        tier = ["-m", "long"] if self.long else [] if self.keyword else ["-m", "not long"]
+        return [*tier, *(["-k", self.keyword] if self.keyword else [])]
 
 
 def programs(build: Path = BUILD) -> list[Path]:
@@ -82,9 +85,9 @@ def programs(build: Path = BUILD) -> list[Path]:
     return [build / source.relative_to(ROOT).with_suffix("") for source in sources]
 
 
-def programs_of(stage: str, folder: Path) -> list[Job]:
+def programs_of(stage: str, folder: Path, chosen: Chosen) -> list[Job]:
     """One job for each C program of cmocka tests that a stage runs."""
-    if stage not in ("unit", "sanitize"):
+    if stage not in ("unit", "sanitize") or stage == "unit" and chosen.long:
         return []
     build, environment = BUILD, {}
     if stage == "sanitize":
@@ -95,7 +98,7 @@ def programs_of(stage: str, folder: Path) -> list[Job]:
         # With a file named, cmocka writes its report there and nothing to the screen. Its status is
         # the number of tests that failed.
         said = {"CMOCKA_MESSAGE_OUTPUT": "xml", "CMOCKA_XML_FILE": str(report)}
-        jobs.append(Job(str(program.relative_to(ROOT)), [*NICE, program], report, tuple(range(126)),
+        jobs.append(Job(stage, str(program.relative_to(ROOT)), [*NICE, program], report, tuple(range(126)),
                         said | environment))
     return jobs
 
@@ -106,63 +109,73 @@ def longest_first(stage: str, jobs: list[Job]) -> deque[Job]:
     return deque(sorted(jobs, key=lambda job: rank.get(Path(job.name).stem, len(rank))))
 
 
-def pytest_job(file: Path, folder: Path, keyword: str | None, environment: dict[str, str],
+def pytest_job(stage: str, file: Path, folder: Path, chosen: Chosen, environment: dict[str, str],
                places: int = 0) -> Job:
     """One job that runs pytest over a file."""
     name = str(file.relative_to(ROOT))
     report = folder / f"{name.replace('/', '-')}.xml"
-    chosen = ["-k", keyword] if keyword else []
-    return Job(name, [*(() if places else NICE), PYTHON, *PYTEST, f"--junitxml={report}", *chosen, name],
+    return Job(stage, name,
+               [*(() if places else NICE), PYTHON, *PYTEST, f"--junitxml={report}", *chosen.words(), name],
                report, (ALL_PASSED, SOME_FAILED, NOTHING_COLLECTED),
                {"PYTHONDONTWRITEBYTECODE": "1"} | environment, places)
 
 
-def files_of(group: str, keyword: str | None) -> list[Path]:
+def files_of(group: str, chosen: Chosen) -> list[Path]:
     """The group's test files; with a keyword, those that have a test of that name."""
     folders = [each for each in FOLDERS.get(group, (f"tests/{group}",)) if (ROOT / each).is_dir()]
     files = sorted(file for folder in folders for file in (ROOT / folder).glob("**/test_*.py"))
-    if not keyword or not files:
+    if chosen.long:
+        files = [file for file in files if tiers.has_long(file)]
+    if not chosen.keyword or not files:
         return files
     done = subprocess.run([PYTHON, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider",
-                           "-k", keyword, *folders], cwd=ROOT, capture_output=True,
+                           *chosen.words(), *files], cwd=ROOT, capture_output=True,
                           text=True, check=False, stdin=subprocess.DEVNULL,
                           env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+    if done.returncode == USAGE:
+        raise BadKeyword((done.stderr.splitlines() or ["pytest cannot read -k"])[0])
     return [file for file in files if f"{file.relative_to(ROOT)}" in done.stdout]
 
 
-def file_jobs(group: str, folder: Path, keyword: str | None) -> list[Job]:
+def file_jobs(group: str, folder: Path, chosen: Chosen) -> list[Job]:
     """One job for each file of a group."""
-    files = files_of(group, keyword)
+    files = files_of(group, chosen)
     share = max(1, CPUS // max(1, len(files)))
     jobs = []
     for file in files:
         # A guest keeps one processor busy.
         environment = {"TEST_GUESTS": str(max(share, WIDE.get(file.stem, 1)))} if group == "guest" else {}
         places = 0 if group != "host" else HOST_PLACES if file.stem in ALONE else 1
-        jobs.append(pytest_job(file, folder, keyword, environment, places))
+        jobs.append(pytest_job(group, file, folder, chosen, environment, places))
     return jobs
 
 
-def run_make(stage: str) -> Counter:
+def run_make(stage: str, progress: Progress) -> None:
     """Make what a stage names; a failure ends the run, as what follows needs it."""
     environment = {name: value for name, value in os.environ.items()
                    if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    told, used = progress.stages[stage], processor_s()
     for words in MAKES[stage]:
         command = ["make", "-s", "--no-print-directory", f"-j{CPUS}", *words]
         done = subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
                               check=False)
+        told.processor_s = processor_s() - used
         if done.returncode:
             tell(f"{stage}: {' '.join(command)} ended with {done.returncode}")
+            told.sums["failed"] += 1
             if stage != "lint":
+                told.end()
                 raise Stopped
-            return Counter(failed=1)
-    return Counter()
+            break
+    if not told.jobs:
+        told.end()
 
 
-def jobs_of(stage: str, folder: Path, keyword: str | None) -> deque[Job]:
+def jobs_of(stage: str, folder: Path, chosen: Chosen) -> deque[Job]:
     """All jobs of a stage."""
-    jobs = [job for job in programs_of(stage, folder) if not keyword or keyword in job.name]
-    return longest_first(stage, jobs + (file_jobs(stage, folder, keyword) if stage in TESTS else []))
+    jobs = [job for job in programs_of(stage, folder, chosen)
+            if not chosen.keyword or chosen.keyword in job.name]
+    return longest_first(stage, jobs + (file_jobs(stage, folder, chosen) if stage in TESTS else []))
 
 
 def lanes_of(jobs: dict[str, deque[Job]]) -> list[list[deque[Job]]]:
@@ -176,31 +189,15 @@ def lanes_of(jobs: dict[str, deque[Job]]) -> list[list[deque[Job]]]:
     return lanes + [others if number == 0 else others[::-1] for number in range(count)]
 
 
-def run_tests(stages: tuple[str, ...], folder: Path, keyword: str | None) -> Counter:
-    """Run the tests of a stage, or of several that run at once."""
-    lanes = lanes_of({stage: jobs_of(stage, folder, keyword) for stage in stages})
-    sums, failed = run_lanes(lanes, Places(HOST_PLACES)) if lanes else (Counter(), [])
-    # Each was told where its file ended; once more where a reader looks first.
-    for each in failed:
-        tell(f"FAILED {each}")
-    return sums
-
-
-def run_stage(stages: tuple[str, ...], keyword: str | None) -> Counter:
-    """Run one stage, or several side by side, and say how long they took."""
-    name, clock, sums = ", ".join(stages), Clock(), Counter()
-    tell(f"== {name}")
-    try:
-        for stage in stages:
-            if stage in MAKES:
-                sums += run_make(stage)
-        if stages not in (("lint",), ("build",)):
-            with tempfile.TemporaryDirectory(prefix="copyscope-tests-") as folder:
-                sums += run_tests(stages, Path(folder), keyword)
-    except Stopped:
-        sums["failed"] += 1
-        raise
-    finally:
-        counted = f"{sentence(sums)} in " if sums else ""
-        tell(f"== {name}: {counted}{clock}")
-    return sums
+def run_stages(names: tuple[str, ...], chosen: Chosen, progress: Progress) -> None:
+    """Run one stage, or several side by side, and tell of each as it ends."""
+    progress.begin(*names)
+    with tempfile.TemporaryDirectory(prefix="copyscope-tests-") as folder:
+        jobs = {name: jobs_of(name, Path(folder), chosen) for name in names}
+        for name, due in jobs.items():
+            progress.expect(name, len(due))
+            # Sanitized programs are for the tests of them alone.
+            if name in MAKES and (due or name != "sanitize"):
+                run_make(name, progress)
+        if lanes := lanes_of(jobs):
+            run_lanes(lanes, Places(HOST_PLACES), progress.tell)

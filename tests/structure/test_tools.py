@@ -2,6 +2,7 @@
 """What stands around the programs keeps its promises: the test runner, the set-up."""
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -37,10 +38,14 @@ def add(tree: Path, group: str, name: str, text: str) -> None:
     (tree / "tests" / group / f"test_{name}.py").write_text(text)
 
 
+def run(tree: Path, *words: str, **more) -> subprocess.CompletedProcess:
+    """Run the runner."""
+    return subprocess.run([tree / "tests/run", *words], capture_output=True, text=True, timeout=60, check=False, **more)
+
+
 def last_line(tree: Path, *groups: str, **more) -> tuple[int, str]:
     """Run the runner; return its status and its last line."""
-    done = subprocess.run([tree / "tests/run", *groups], capture_output=True, text=True, timeout=60,
-                          check=False, **more)
+    done = run(tree, *groups, **more)
     return done.returncode, (done.stdout.splitlines() or [done.stderr])[-1]
 
 
@@ -116,23 +121,92 @@ def test_files_run_side_by_side_but_for_those_of_this_machine_that_want_it_alone
     assert last_line(tree, "host", group) == (0, "3 passed, 0 failed")
 
 
-def test_each_stage_says_its_name_and_its_time(tree):
-    add(tree, "host", "a", PASSING.format("one"))
-    done = subprocess.run([tree / "tests/run", "host"], capture_output=True, text=True, timeout=60,
-                          check=False)
-    first, *_, end, last = done.stdout.splitlines()
-    assert first == "== host" and last == "1 passed, 0 failed"
-    assert re.fullmatch(r"== host: 1 passed, 0 failed in \d+\.\d s, .* processors busy", end)
+SECONDS = r"\d+\.\d s"
+LOADED = """import os, subprocess, sys
+
+def test_loads():
+    # Of a child of a child, which the runner never sees.
+    subprocess.run([sys.executable, "-c", "import time\\nwhile time.process_time() < 1: pass"], check=True)
+"""
+
+
+def test_each_file_and_each_stage_says_what_it_took_as_it_ends(tree):
+    add(tree, "host", "a", LOADED)
+    add(tree, "guest", "b", PASSING.format("one"))
+    *lines, last = run(tree, "host", "guest").stdout.splitlines()
+    assert lines[0] == "== host, guest" and last == "2 passed, 0 failed"
+    for name, stage in (("tests/host/test_a.py", "host"), ("tests/guest/test_b.py", "guest")):
+        of_file, of_stage = (next(number for number, line in enumerate(lines) if re.fullmatch(
+            f"{re.escape(who)}: 1 passed, 0 failed in {SECONDS}, processor {SECONDS}{more}", line))
+            for who, more in ((name, rf" \({stage} 1 of 1\)"), (f"== {stage}", "")))
+        assert of_file < of_stage
+        used = float(lines[of_stage].split()[-2])
+        assert used >= 1 if stage == "host" else used > 0
+    most, first, second, busy = lines[-4:]
+    assert most == "most processor time, of 2 files:"
+    assert re.fullmatch(rf" +[1-9]\d*\.\d s  tests/host/test_a.py \({SECONDS}\)", first) and "test_b.py" in second
+    assert re.fullmatch(r"== \d+\.\d minutes, processor \d+ s: \d+\.\d of \d+ processors busy", busy)
 
 
 def test_what_failed_is_named_once_more_at_the_end(tree):
     add(tree, "host", "a", PASSING.format("one") + FAILING)
     add(tree, "host", "b", DYING)
-    done = subprocess.run([tree / "tests/run", "host"], capture_output=True, text=True, timeout=60, check=False)
-    named = [line for line in done.stdout.splitlines() if line.startswith("FAILED ")][-2:]
+    lines = run(tree, "host").stdout.splitlines()
+    named = [line for line in lines if line.startswith("FAILED ")][-2:]
     assert sorted(named) == ["FAILED tests.host.test_a::test_wrong",
                              "FAILED tests/host/test_b.py: it left no report"]
-    assert done.stdout.splitlines()[-4:-2] == named
+    assert lines[-4:-2] == named
+
+
+def test_a_keyword_that_matches_nothing_or_is_none_is_told(tree):
+    add(tree, "host", "a", PASSING.format("one"))
+    done = run(tree, "host", "-k", "nothing")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "0 passed, 0 failed")
+    assert "nothing matches -k 'nothing' in host" in done.stdout.splitlines()
+    done = run(tree, "host", "-k", "one and")
+    assert done.returncode == 2 and "one and" in done.stderr and done.stderr.count("\n") == 1
+
+
+LONG = "import pytest\n\n@pytest.mark.long('waits')\ndef test_waits():\n    pass\n"
+INI = "[pytest]\nmarkers = long(why): waits for make test-long\n"
+
+
+def test_a_long_test_waits_for_its_tier_unless_it_is_named(tree):
+    (tree / "pytest.ini").write_text(INI)
+    add(tree, "host", "a", PASSING.format("one") + LONG)
+    add(tree, "host", "b", PASSING.format("two"))
+    assert last_line(tree, "host") == (0, "2 passed, 0 failed")
+    assert last_line(tree, "host", "--long") == (0, "1 passed, 0 failed")
+    assert last_line(tree, "-k", "waits or two") == (0, "2 passed, 0 failed")
+    assert last_line(tree, "--long", "-k", "two") == (1, "0 passed, 0 failed")
+
+
+def test_the_long_tier_leaves_a_record_whose_age_the_short_one_tells(tree):
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=n@n", "-C", tree, *words],
+                              capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    (tree / "pytest.ini").write_text(INI)
+    add(tree, "host", "a", PASSING.format("one") + LONG)
+    git("init", "-q")
+    git("add", "tests/host")
+    git("commit", "-qm", "first")
+    assert run(tree).stdout.splitlines()[-2] == "long tier: no record of a run: make test-long"
+    # Of a part of it there is no record.
+    for words in (("host", "--long"), ("--long", "-k", "waits")):
+        assert last_line(tree, *words) == (0, "1 passed, 0 failed")
+    assert not (tree / "results").exists()
+    assert last_line(tree, "--long") == (0, "1 passed, 0 failed")
+    told = json.loads((tree / "results/tests/long.json").read_text())
+    assert (told["commit"], told["changed"], told["passed"], told["failed"]) == (git("rev-parse", "HEAD"), False, 1, 0)
+    assert told["machine"]["kernel"] == os.uname().release and told["stages"]["host"]["passed"] == 1
+    git("commit", "-qm", "second", "--allow-empty")
+    short = told["commit"][:8]
+    assert run(tree).stdout.splitlines()[-2] == f"long tier: passed at {short}, 0 days ago, 1 commit since"
+    add(tree, "host", "a", LONG.replace("pass", "assert False"))
+    assert last_line(tree, "--long") == (1, "0 passed, 1 failed")
+    assert run(tree).stdout.splitlines()[-2].startswith(f"long tier: 1 failed at {git('rev-parse', 'HEAD')[:8]} with ")
 
 
 def test_a_failed_build_ends_the_run(tree):
