@@ -161,6 +161,6 @@ def test_a_signal_ends_the_guests_that_run_and_starts_no_other(tmp_path, monkeyp
 @pytest.mark.parametrize("words", ["--kernels 9.9", "--paths tunnel", "--variants A4",
                                    "--messages 0", "--bytes 7", "--jobs none", "--frob"])
 def test_bad_words_are_one_line_and_exit_2(words):
-    done = subprocess.run([MATRIX, *words.split()], capture_output=True, text=True, timeout=20,
+    done = subprocess.run([MATRIX, *words.split()], capture_output=True, text=True, timeout=60,
                           check=False)
     assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr

@@ -19,7 +19,7 @@ def bpf_list(kind: str) -> list[dict]:
     """What bpftool lists. It fails if what it has just found is gone before it has looked."""
     for _ in range(BPFTOOL_TRIES):
         said = subprocess.run([BPFTOOLS[0], "-j", kind, "list"], capture_output=True, text=True,
-                              timeout=10, check=False)
+                              timeout=60, check=False)
         if said.returncode == 0:
             return json.loads(said.stdout or "[]")
         # A link that somebody is about to attach has a number already, and cannot be opened yet.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import time
 
 from helpers import leftovers, processes
+from helpers.patience import Patience
 
 GRACE_S = 20.0
 
@@ -36,11 +36,10 @@ class Machine:
 
     def wait_until_as_before(self) -> str | None:
         """None once nothing is left, or what still is when the time is up."""
-        deadline = time.monotonic() + GRACE_S
+        patience = Patience(GRACE_S)
         while any((left := self.left()).values()):
-            if time.monotonic() >= deadline:
+            if not patience.sleep(0.05):
                 return ", ".join(f"{kind} {what}" for kind, what in left.items() if what)
-            time.sleep(0.05)
         return None
 
     def check(self, hint: str = "") -> None:
@@ -50,7 +49,6 @@ class Machine:
 
     def check_cgroups(self, hint: str = "") -> None:
         """No control group is left; one of somebody else's may be on its way out."""
-        deadline = time.monotonic() + GRACE_S
+        patience = Patience(GRACE_S)
         while left := leftovers.cgroups_abandoned() - self.cgroups:
-            assert time.monotonic() < deadline, f"{hint}: left {left}"
-            time.sleep(0.05)
+            assert patience.sleep(0.05), f"{hint}: left {left}"

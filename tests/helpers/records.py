@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from helpers import schemas
+from helpers.patience import Patience, Stopwatch
 
 ROOT = Path(__file__).resolve().parents[2]
 TRACE_RUN = ROOT / "tools" / "trace_run"
@@ -66,7 +66,8 @@ class Run:
 
 
 class UnderWay(subprocess.Popen):
-    """A run that goes on. What it left, and after how many seconds, is there when the block of under_way() is over."""
+    """A run that goes on. What it left, and after how many seconds of a machine that had a processor for it, is
+    there when the block of under_way() is over."""
     done: Run
     took_s: float
 
@@ -79,13 +80,16 @@ def start(*words, before=(), **options) -> UnderWay:
 
 def finish(process: subprocess.Popen, timeout_s: float = TIMEOUT_S) -> Run:
     """Waits for a run and returns what it left; a run that hangs is killed and is an error."""
-    try:
-        out, err = process.communicate(timeout=timeout_s)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        raise
-    return Run(process.returncode, out, err)
+    patience = Patience(timeout_s)
+    while True:
+        try:
+            out, err = process.communicate(timeout=min(timeout_s, 1))
+            return Run(process.returncode, out, err)
+        except subprocess.TimeoutExpired:
+            if patience.is_over():
+                process.kill()
+                process.communicate()
+                raise
 
 
 @contextmanager
@@ -94,9 +98,9 @@ def under_way(*words, timeout_s: float = 20, **options) -> Iterator[UnderWay]:
     process = start(*words, **options)
     try:
         yield process
-        began = time.monotonic()
+        watch = Stopwatch()
         process.done = finish(process, timeout_s)
-        process.took_s = time.monotonic() - began
+        process.took_s = watch.seconds()
     finally:
         process.kill()
 

@@ -10,6 +10,7 @@ import termios
 import time
 
 from helpers import watch_tool
+from helpers.patience import Patience
 
 GIVE_BACK = "\x1b[?25h\x1b[?1049l"
 
@@ -29,11 +30,12 @@ class Screen:
 
     def wait_for(self, text: str, patience_s: float = 20) -> None:
         """Reads until the text was shown."""
-        deadline = time.monotonic() + patience_s
+        patience = Patience(patience_s)
         while text not in self.said:
-            ready, _, _ = select.select([self.master], [], [], deadline - time.monotonic())
-            assert ready, self.said[-2000:]
-            self.said += os.read(self.master, 65536).decode()
+            ready, _, _ = select.select([self.master], [], [], 1)
+            assert ready or not patience.is_over(), self.said[-2000:]
+            if ready:
+                self.said += os.read(self.master, 65536).decode()
 
     def press(self, keys: str) -> None:
         """Types keys; what is shown from now on counts."""

@@ -8,6 +8,8 @@ import termios
 import time
 from typing import IO
 
+from helpers.patience import Patience
+
 BYTES, PATIENCE_S = 4096, 60
 
 
@@ -18,8 +20,7 @@ def shrink(reader: IO) -> None:
 
 def wait_until_full(reader: IO) -> None:
     """Return when its writer waits."""
-    deadline = time.monotonic() + PATIENCE_S
+    patience = Patience(PATIENCE_S)
     while int.from_bytes(fcntl.ioctl(reader, termios.FIONREAD, bytes(4)), sys.byteorder) < BYTES:
-        assert time.monotonic() < deadline, "nothing is written"
-        time.sleep(0.02)
+        assert patience.sleep(0.02), "nothing is written"
     time.sleep(0.1)

@@ -59,4 +59,4 @@ class Program:
 
     def end(self) -> None:
         """Lets it end."""
-        self.process.communicate("\n", timeout=10)
+        self.process.communicate("\n", timeout=60)

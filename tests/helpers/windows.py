@@ -71,7 +71,7 @@ class Traffic:
     def quit(self) -> dict:
         """Closes all connections and ends it; returns its counts."""
         told = self.tell("quit")
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=60)
         return told
 
     def __enter__(self) -> Traffic:

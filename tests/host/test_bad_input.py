@@ -141,7 +141,7 @@ def run(place, words, forbidden=UNTOUCHED, **options):
                    "TMPDIR": str(place / "tmp")}
     return subprocess.run([str(word) for word in words], capture_output=True, text=True,
                           stdin=subprocess.DEVNULL, cwd=records.ROOT, env=environment,
-                          preexec_fn=processes.forbid(*forbidden), timeout=30, check=False,
+                          preexec_fn=processes.forbid(*forbidden), timeout=60, check=False,
                           **options)
 
 
@@ -235,7 +235,7 @@ def test_a_record_on_a_full_stdout_fails_the_run(place):
     with open("/dev/full", "w", encoding="ascii") as full:
         done = subprocess.run(
             [str(records.TRACE_RUN), "A1", "64", "1", "--messages", "1", "--json", "-"],
-            stdout=full, stderr=subprocess.PIPE, text=True, timeout=30, check=False,
+            stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False,
             env={**os.environ, "COPYSCOPE_RUNS": str(place / "runs")})
     assert done.returncode == 1
     assert "cannot write the record" in done.stderr.splitlines()[-1]

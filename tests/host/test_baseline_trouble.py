@@ -285,7 +285,7 @@ def test_however_it_ends_nothing_is_left(name, number, tmp_path):
         time.sleep(1.5)
         assert running.poll() is None and len(marked(mark)) > 1
         running.send_signal(number)
-        _, said = running.communicate(timeout=20)
+        _, said = running.communicate(timeout=60)
     if number != signal.SIGKILL:
         assert b"interrupted" in said and running.returncode == 1
     processes.wait_until(lambda: not marked(mark) and traces() <= before, 10)

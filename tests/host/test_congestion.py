@@ -91,7 +91,7 @@ def disturb(pid, lines):
     for line, pause_s in lines:
         ip.stdin.write(f"{line}\n")
         time.sleep(pause_s)
-    said = ip.communicate(timeout=10)[1]
+    said = ip.communicate(timeout=60)[1]
     assert ip.returncode == 0, said
 
 

@@ -47,7 +47,7 @@ def noise_in_the_namespace_of(pid, variant):
 
         def end():
             sender.terminate()
-            out, _ = receiver.communicate(timeout=10)
+            out, _ = receiver.communicate(timeout=60)
             return json.loads(out)["received_bytes"]
 
         yield end

@@ -115,7 +115,7 @@ def test_a_workload_that_cannot_have_its_threads_says_so_once():
         done = subprocess.run(
             ["workload", "client", "64", "8", "--port", str(waiting.port)],
             executable=f"/proc/self/fd/{program.fileno()}", pass_fds=[program.fileno()],
-            user=LONELY, group=LONELY, extra_groups=[], capture_output=True, text=True, timeout=30,
+            user=LONELY, group=LONELY, extra_groups=[], capture_output=True, text=True, timeout=60,
             preexec_fn=limited((resource.RLIMIT_NPROC, 1, 1)), check=False)
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1 and "cannot start a thread" in done.stderr, done.stderr

@@ -98,6 +98,6 @@ def test_a_crossover_that_is_ended_leaves_nothing(number, tmp_path):
         assert running.stdout.readline().startswith(b"at most ")
         assert b"bytes: A1-plain takes" in running.stdout.readline()
         running.send_signal(number)
-        assert running.wait(timeout=20)
+        assert running.wait(timeout=60)
     processes.wait_until(lambda: interfaces() <= before, 10)
     assert not os.listdir(tmp_path)

@@ -178,7 +178,7 @@ def test_folders_as_deep_as_a_guest_likes_are_made(tmp_path):
 def test_a_guest_does_not_boot_for_a_folder_that_cannot_be_written_to(tmp_path):
     theirs = give_away(tmp_path / "theirs", 0o755)
     words = [ROOT / "tools" / "guest", "--kernel", "6.12", "--out", theirs / "new", "--", "true"]
-    assert_refused(subprocess.run(words, capture_output=True, text=True, check=False, timeout=20),
+    assert_refused(subprocess.run(words, capture_output=True, text=True, check=False, timeout=60),
                    "belongs to user", "choose another --out")
     assert not list(theirs.iterdir())
 

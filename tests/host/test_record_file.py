@@ -145,7 +145,7 @@ def test_a_bad_name_is_refused_before_the_run(tmp_path, tool):
     for name, said in bad_names(tmp_path).items():
         before = snapshot(tmp_path)
         # Far less than what a boot or a search takes.
-        done = completed([*NAMERS[tool], "--json", f"{tmp_path}/{name}"], timeout=20)
+        done = completed([*NAMERS[tool], "--json", f"{tmp_path}/{name}"], timeout=60)
         assert_refused(done, "cannot write", said, "choose another --json FILE")
         assert snapshot(tmp_path) == before, name
 
@@ -155,7 +155,7 @@ def test_a_bad_name_is_refused_before_the_run(tmp_path, tool):
 def test_an_older_record_that_cannot_be_replaced_is_told_before_the_run(tmp_path, tool):
     words = [*map(str, NAMERS[tool]), "--json", f"{tmp_path}/r.json"]
     done = completed(["unshare", "-m", "sh", "-ec", 'mount -t tmpfs none "$0"; echo older >"$0/r.json"; '
-                      'mount -o remount,ro "$0"; "$@"', tmp_path, *words], timeout=20)
+                      'mount -o remount,ro "$0"; "$@"', tmp_path, *words], timeout=60)
     assert_refused(done, "cannot write", "choose another --json FILE")
 
 
@@ -191,7 +191,7 @@ def test_a_long_name_of_the_runs_folder_is_not_cut(tmp_path, monkeypatch):
 def test_no_runs_folder_is_made_for_somebody_else(tmp_path, monkeypatch, tool):
     theirs = give_away(tmp_path / "theirs", 0o755)
     monkeypatch.setenv("COPYSCOPE_RUNS", str(theirs / "runs"))
-    done = completed(NAMERS[tool], timeout=20)
+    done = completed(NAMERS[tool], timeout=60)
     assert_refused(done, "belongs to user", "COPYSCOPE_RUNS")
     assert not list(theirs.iterdir())
 

@@ -87,7 +87,7 @@ def test_a_watch_ends_though_a_zombie_has_the_name():
 def test_no_window_opens_over_a_zombie():
     with program(ZOMBIE, "all-dead", "its-parent", 0):
         done = subprocess.run([WATCH, "--comm", "all-dead"], capture_output=True, text=True,
-                              check=False, timeout=20)
+                              check=False, timeout=60)
     assert done.returncode == 2 and "all-dead" in done.stderr and done.stderr.count("\n") == 1
 
 
@@ -106,7 +106,7 @@ def test_a_process_that_ends_while_hooks_are_attached_ends_the_watch(after_s):
         try:
             pid = int(parent.stdout.readline())
             done = subprocess.run([WATCH, "-p", str(pid)], capture_output=True, check=False,
-                                  timeout=20)
+                                  timeout=60)
         finally:
             parent.kill()
     assert done.returncode in (0, 2, 3)

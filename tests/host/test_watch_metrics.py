@@ -96,7 +96,7 @@ def exporting(*words: object) -> Iterator[subprocess.Popen]:
 def ended(one: subprocess.Popen) -> str:
     """End it as systemd does; what it said."""
     one.send_signal(signal.SIGTERM)
-    said = one.communicate(timeout=20)[1]
+    said = one.communicate(timeout=60)[1]
     assert one.returncode == 0, said
     return said
 
@@ -205,7 +205,7 @@ def test_scrapers_get_what_they_ask_for_and_no_power_is_left(tmp_path):
         with exporting("-p", program.pid, "--interval", "0.1", "--serve", port, "--state", tmp_path / "state") as one:
             def scrape(accept: str) -> tuple[str, str]:
                 asks = urllib.request.Request(f"http://127.0.0.1:{port}/metrics", headers={"Accept": accept})
-                with urllib.request.urlopen(asks, timeout=10) as answer:
+                with urllib.request.urlopen(asks, timeout=60) as answer:
                     return answer.headers["Content-Type"], answer.read().decode()
             wait_until(lambda: foreign.listens(port) and "build_info" in scrape("text/plain")[1])
             send()
@@ -254,7 +254,7 @@ def test_node_exporter_reads_the_file(tmp_path):
     node = foreign.words("prometheus-node-exporter")
     with foreign.serving(port, *node, "--collector.disable-defaults", "--collector.textfile",
                          f"--collector.textfile.directory={tmp_path}", f"--web.listen-address=127.0.0.1:{port}"):
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=20) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:
             text = answer.read().decode()
     assert summed(text, "node_textfile_scrape_error") == 0
     mine = {key: value for key, value in samples(text).items() if key[0].startswith("copyscope_")}

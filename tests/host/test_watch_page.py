@@ -31,7 +31,7 @@ def test_a_signal_ends_the_watch_and_the_page_is_written(number, tmp_path):
         assert "window is open" in running.stderr.readline()
         for pid in (running.pid, *processes.descendants(running.pid)) if number == signal.SIGINT else (running.pid,):
             processes.os.kill(pid, number)
-        running.communicate(timeout=30)
+        running.communicate(timeout=60)
     assert running.returncode == 0
     assert "What must be equal" in (tmp_path / "page.html").read_text(encoding="utf-8")
 

@@ -37,7 +37,7 @@ def test_iperf3_is_counted_to_the_byte(options, sent_by, taken_by):
         said = json.loads(subprocess.run(
             [*words("iperf3"), "-c", "127.0.0.1", "-p", str(port), "-n", "100M", "-J", *options],
             capture_output=True, text=True, check=True, timeout=60).stdout)
-        server.wait(timeout=20)
+        server.wait(timeout=60)
         time.sleep(0.1)
         record = watching.close()
     assert not unbalanced(record), unbalanced(record)
@@ -64,7 +64,7 @@ def test_a_web_server_and_curl(tmp_path):
     with serving(port, "python3", "-m", "http.server", port, "--bind", "127.0.0.1", cwd=tmp_path):
         watching = Watching("--port", port)
         subprocess.run(["curl", "-s", "-o", tmp_path / "got", f"http://127.0.0.1:{port}/file"],
-                       check=True, timeout=30)
+                       check=True, timeout=60)
         time.sleep(0.1)
         record = watching.close()
     assert (tmp_path / "got").stat().st_size == 3_000_001
@@ -135,7 +135,7 @@ def test_the_kernels_own_test_of_zero_copy_is_counted_to_the_byte():
         watching = Watching("--comm", "msg_zerocopy")
         said = subprocess.run([SELF_TEST, "-4", "-t", "1", "-z", "-s", str(SELF_TEST_BYTES), "-p", str(port),
                                "-D", "127.0.0.1", "tcp"], capture_output=True, text=True, check=True, timeout=60)
-        receiver.wait(timeout=20)
+        receiver.wait(timeout=60)
         record = watching.close()
     sends = int(re.search(r"tx=(\d+)", said.stderr + said.stdout).group(1))
     sender, = [each for each in record["sockets"] if each["sites"]["tx_reference"]["bytes"]]

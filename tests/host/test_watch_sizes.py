@@ -113,7 +113,7 @@ def test_iperf3_under_strace(tmp_path):
         watching = Watching("--comm", "iperf3", "--sizes")
         subprocess.run([*trace, tmp_path / "client", *words("iperf3"), "-c", "127.0.0.1", "-p", str(port), "-n", "20M"],
                        stdout=subprocess.DEVNULL, check=True, timeout=60)
-        process.wait(timeout=20)
+        process.wait(timeout=60)
         time.sleep(0.1)
         record = watching.close()
     listed = strace.listed(tmp_path / "server")

@@ -48,7 +48,7 @@ def started(*command: object) -> Iterator[subprocess.Popen]:
             assert process.stdout.readline() == "ready\n"
             yield process
         finally:
-            process.communicate("\n", timeout=20)
+            process.communicate("\n", timeout=60)
 
 
 def watched(*command: object, words: tuple = (), statuses=(0,), between=lambda process: None) -> dict:
@@ -317,7 +317,7 @@ def test_java_has_the_names_of_the_map_that_it_writes(tmp_path):
         try:
             with socket.create_connection(("127.0.0.1", port)) as client:
                 assert all_of(client) == BODY
-            subprocess.run(["jcmd", str(server.pid), "Compiler.perfmap"], check=True, capture_output=True, timeout=30)
+            subprocess.run(["jcmd", str(server.pid), "Compiler.perfmap"], check=True, capture_output=True, timeout=60)
             record = watching.close()
         finally:
             map_file.unlink(missing_ok=True)

@@ -27,7 +27,7 @@ MOST_MEANING = {"variants": 56, "paths": 68, "sites": 50}
 def said(*words: str) -> str:
     """What a program says, on either stream."""
     done = subprocess.run([ROOT / words[0], *words[1:]], capture_output=True, text=True,
-                          check=False, timeout=10)
+                          check=False, timeout=60)
     return done.stdout + done.stderr
 
 

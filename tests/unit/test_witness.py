@@ -21,7 +21,7 @@ end_witness $!
 
 def status_with(program: str, said: Path) -> int:
     """What a script ends with that waits for such a witness and ends it."""
-    return subprocess.run(["bash", "-c", SCRIPT, "bash", said, program], cwd=ROOT, check=False, timeout=30).returncode
+    return subprocess.run(["bash", "-c", SCRIPT, "bash", said, program], cwd=ROOT, check=False, timeout=60).returncode
 
 
 @pytest.mark.parametrize("program, status", [(LOSES_ONE, 7), ("echo ready; exec sleep 99", 143),
