@@ -305,12 +305,6 @@ def test_no_file_names_a_place_of_one_machine():
                 for line in re.findall(rf"^.*(?:{places}).*$", TEXTS[name], re.MULTILINE)]
 
 
-def test_every_script_pleases_the_linters():
-    assert shutil.which("shellcheck"), "run make setup-tests"
-    done = subprocess.run([ROOT / "tests/lint"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 def test_every_bash_script_ends_at_its_first_fault():
     assert not [name for name, kind in SOURCES.items() if kind == "shell" and "bash" in first_line(name)
                 and "set -euo pipefail" not in TEXTS[name]]
