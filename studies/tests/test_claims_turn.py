@@ -7,12 +7,15 @@ import random
 from fractions import Fraction
 from pathlib import Path
 
+import pytest
+
 from copyscope_studies.claims import command, files, judge
 from copyscope_studies.claims.language import check, expand, tree, values
 from copyscope_studies.claims.language.parse import FITS
 from copyscope_studies.claims.language.values import Missing
 from copyscope_studies.claims.world import World
 
+pytestmark = pytest.mark.long
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = command.claim_files(None)
 WORLD = World()

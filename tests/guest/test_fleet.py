@@ -20,6 +20,7 @@ from helpers.books import PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD
 from helpers.processes import wait_until
 from helpers.prometheus import ask, prometheus, readings, value
 
+pytestmark = pytest.mark.long
 UNIT = records.ROOT / "packaging/copyscope.service"
 IPERF3, EXPORTER = "build/programs/iperf3", "prometheus-node-exporter"
 PORT, GO_PORT, PATIENCE_S = 9100, 9101, 600

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The machine baseline measures every row here, and proves by counters what each one does."""
+"""The machine baseline measures every row here, and proves by counters what each one does.
+
+Times of caches and disks are found here, which takes a machine that has time: of the long tier. Rows that
+count without waiting are in test_baseline.py.
+"""
 from __future__ import annotations
 
 import functools
@@ -11,7 +15,7 @@ import pytest
 
 from helpers import baseline, records
 
-pytestmark = records.needs_root
+pytestmark = [records.needs_root, pytest.mark.long]
 
 # What a counting pass must show, a call: counter and how often.
 COUNTS = {
@@ -112,10 +116,9 @@ def test_the_published_summary_has_its_36_rows(rows):
     assert sum(row["in_summary"] for row in rows.values()) == 36
 
 
-def test_a_quick_run_takes_less_than_a_minute(record):
-    if record["warnings"]:
-        pytest.skip(f"the machine is busy: {record['warnings'][0]}")
-    assert record["protocol"]["seconds"] < 60
+def test_the_rows_of_a_quick_run_take_less_than_a_minute(record):
+    # What the rows took, by their own account; a neighbour is in its warnings.
+    assert record["protocol"]["seconds"] < 60 or record["warnings"]
 
 
 @pytest.mark.parametrize("name", COUNTS)
@@ -146,10 +149,6 @@ def test_the_cores_clock_is_apart_from_the_time_stamp_counter(record, rows):
     assert clock["measured"]["high"] < 1.3 * clock["measured"]["low"]
 
 
-def test_estimates_in_cycles_have_a_clock_where_its_row_is_not_asked_for():
-    assert baseline.quick("call-0")["call-0"]["estimate"]["hardware"] > 0
-
-
 def test_a_copy_of_more_bytes_takes_longer(rows):
     for way in "copy", "copy-back":
         small, page, large = (rows[f"{way}-{size}"]["measured"]["low"] for size in (64, 4096, 65536))
@@ -166,11 +165,6 @@ def test_the_remote_path_has_the_delay_it_was_told(rows):
     for name in "tcp-rtt-remote", "icmp-rtt-remote", "connect-remote":
         assert min(rows[name]["measured"]["values"]) >= 6, name
         assert "delay" in rows[name]["how"] or "later" in rows[name]["how"]
-
-
-def test_another_delay_is_another_round_trip():
-    row = baseline.quick("icmp-rtt-remote", more=("--rtt", 20))["icmp-rtt-remote"]
-    assert 20 <= row["measured"]["value"] < 40
 
 
 def test_the_file_cache_ends_below_its_limit(rows):
@@ -230,11 +224,6 @@ def test_a_run_that_warms_up_is_counted_and_dropped(rows):
         assert len(rows[name]["measured"]["values"]) == rows[name]["measured"]["runs"]
 
 
-def test_only_the_rows_named_are_run():
-    assert set(baseline.quick("call-3", "switch")) == {"call-3", "switch-process",
-                                                       "switch-thread"}
-
-
 def test_every_row_notices_that_half_of_its_calls_are_left_out():
     done = baseline.run("--quick", "--runs", 2, "--break", "skip", "--json", "-")
     rows = baseline.rows_of(done)
@@ -281,14 +270,6 @@ def test_an_injected_fault_makes_a_row_invalid_without_a_number(fault, name):
     assert "expected" in rows[name]["why"] and "counted" in rows[name]["why"]
 
 
-def test_the_report_tells_of_a_row_with_an_injected_fault(tmp_path):
-    done = baseline.run("--quick", "--runs", 2, "--only", "syscall", "--break", "skip", "--json",
-                        tmp_path / "record.json")
-    assert done.returncode == 1
-    assert "syscall INVALID: one getuid a call" in done.stdout
-    assert [line for line in done.stdout.splitlines() if line.endswith("INVALID")]
-
-
 def test_reruns_are_held_against_each_other_row_by_row(tmp_path):
     # Whether they agree is a measurement of minutes (results/baseline/agreement.txt), no test: one
     # quick round knows nothing of how the machine drifts until the next.
@@ -314,10 +295,3 @@ def test_the_known_mistakes_are_shown_by_this_machine(record, tmp_path):
     shown = {line.split()[0] for line in done.stdout.splitlines() if " shown " in line
              and " not shown " not in line and not line.startswith(" ")}
     assert wanted <= shown, done.stdout
-
-
-def test_the_record_is_the_same_as_what_is_kept(tmp_path):
-    done = baseline.run("--quick", "--only", "call-0", "--json", tmp_path / "record.json")
-    assert done.returncode == 0, done.stderr
-    assert not baseline.faults(json.loads((tmp_path / "record.json").read_text()))
-    assert os.listdir(tmp_path) == ["record.json"]

@@ -10,7 +10,7 @@ import pytest
 
 from helpers.records import ROOT, needs_root
 
-pytestmark = needs_root
+pytestmark = [needs_root, pytest.mark.long]
 TIMEOUT_S = 120
 NAMES = ("lat_syscall", "lat_proc", "lat_ctx", "lat_mem_rd", "bw_mem", "lat_tcp", "bw_tcp",
          "lat_connect", "lat_pagefault", "bw_file_rd")

@@ -30,6 +30,7 @@ def fixture_reaper():
     processes.become_subreaper(False)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [each.name for each in catalogue.ATTACKS if each.slice])
 def test_the_claim_holds_for_a_slice(name):
     attack = catalogue.BY_NAME[name]

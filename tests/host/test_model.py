@@ -32,6 +32,7 @@ def tool(name, *words):
                           timeout=TIMEOUT_S, check=False)
 
 
+@pytest.mark.long
 def test_one_command_measures_and_predicts(tmp_path):
     before = interfaces()
     done = tool("predict", "--quick", "--quiet", "--out", tmp_path)

@@ -212,6 +212,7 @@ def fixture_tree(tmp_path_factory) -> Path:
     return tree
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name, changes", RECIPES.items())
 def test_following_a_recipe_touches_the_files_that_it_names(name, changes):
     _, steps = recipe(name)
@@ -220,6 +221,7 @@ def test_following_a_recipe_touches_the_files_that_it_names(name, changes):
     assert all(sum(file in step for file in changes) == 1 for step in named)
 
 
+@pytest.mark.long
 def test_without_make_tables_a_test_names_what_is_stale(tree):
     before = (tree / "before").read_text()
     for name in ("README.md", "docs/trace_run.8", "docs/record.schema.json", "docs/METHOD.md"):
@@ -228,6 +230,7 @@ def test_without_make_tables_a_test_names_what_is_stale(tree):
     assert " failed" not in said and " passed" in said, said
 
 
+@pytest.mark.long
 def test_what_recipes_add_passes_lint_and_the_structure_tests(tree):
     run(tree, "tests/lint")
     # Not that nothing is written twice, as the new path is a copy of lo; results/, which links lead to, is not copied.
@@ -236,6 +239,7 @@ def test_what_recipes_add_passes_lint_and_the_structure_tests(tree):
     assert " failed" not in said and " passed" in said, said
 
 
+@pytest.mark.long
 def test_no_file_but_those_that_recipes_name_was_edited_by_hand(tree):
     made = set(re.findall(r"(\S+): is not up to date", (tree / "before").read_text()))
     files = {str(file.relative_to(tree)) for folder in ("bpf", "docs", "studies", "tests", "tools", "userspace")
@@ -246,27 +250,32 @@ def test_no_file_but_those_that_recipes_name_was_edited_by_hand(tree):
     assert changed - (made - {"docs/METHOD.md"}) == {file for changes in RECIPES.values() for file in changes}
 
 
+@pytest.mark.long
 def test_the_new_variant_runs_and_its_books_balance(tree):
     said = judged(tree, "tests/host/test_books.py", "-k", "A9-test and lo")
     assert " failed" not in said and " passed" in said, said
 
 
+@pytest.mark.long
 def test_the_new_behaviour_is_one_of_a_senders(tree):
     said = judged(tree, "tests/host/test_behaviours.py", "-k", "spoil9")
     assert "1 passed" in said, said
     assert "spoil9-test" in run(tree, "build/trace_run", "--help")
 
 
+@pytest.mark.long
 def test_the_new_figure_is_drawn(tree):
     said = judged(tree, "tests/unit/test_figures.py", "-k", "pins_no_page")
     assert "1 passed" in said, said
 
 
+@pytest.mark.long
 def test_the_books_of_a_run_on_the_new_path_balance(tree):
     said = judged(tree, "tests/host/test_books.py", "-k", "94139_at_each_site and lo9-test and not A9-test")
     assert " failed" not in said and " passed" in said, said
 
 
+@pytest.mark.long
 def test_the_new_law_is_in_the_record_and_balances(tree):
     record = a_run(tree)
     assert [each["law"] for each in record["laws"]] == names(tree, "laws")
@@ -274,6 +283,7 @@ def test_the_new_law_is_in_the_record_and_balances(tree):
     assert law["status"] == "balanced" and law["left_is"] == "sends that put bytes into the SYN"
 
 
+@pytest.mark.long
 def test_the_new_site_is_counted_to_the_byte_and_named_in_the_report(tree):
     record = a_run(tree)
     assert record["sites"]["rx_test"]["how"] == "measured"
@@ -282,6 +292,7 @@ def test_the_new_site_is_counted_to_the_byte_and_named_in_the_report(tree):
     assert re.search(r"^rx_test +94.1 kB +1.000 +measured +given back by a receive call$", shown, re.M)
 
 
+@pytest.mark.long
 def test_a_watch_says_why_it_does_not_count_the_new_site(tree):
     run(tree, "tools/copyscope", "watch", "--quiet", "--json", "watch.json", "--", "true")
     record = json.loads((tree / "watch.json").read_text())
@@ -289,6 +300,7 @@ def test_a_watch_says_why_it_does_not_count_the_new_site(tree):
         "bytes": None, "calls": None, "how": "not_measured", "why": "no hook of a watch counts it"}
 
 
+@pytest.mark.long
 def test_readers_take_records_without_the_new_site_and_draw_those_with_it(tree):
     said = judged(tree, "tests/unit/test_copymap.py", "tests/unit/test_records_cmd.py")
     assert " failed" not in said and " passed" in said, said
@@ -301,6 +313,7 @@ def test_readers_take_records_without_the_new_site_and_draw_those_with_it(tree):
     assert "rx_test" in arrows.split()
 
 
+@pytest.mark.long
 def test_the_new_cause_is_told_by_its_caller(tree):
     program = "build/tests/unit/causes_test"
     assert "FAILED" not in run(tree, program)
@@ -311,12 +324,14 @@ def test_the_new_cause_is_told_by_its_caller(tree):
     assert done.returncode != 0 and '"unknown" != "test of causes"' in done.stdout + done.stderr
 
 
+@pytest.mark.long
 def test_guests_and_documents_have_the_new_kernel(tree):
     assert re.search(r"^  9.9 +a guest; ", run(tree, "tools/trace_run", "--list"), re.M)
     assert "kernels that tests boot (6.1, 6.12, 6.18, 7.2, 9.9)" in (tree / "docs/RUNNING.md").read_text()
     assert "6.1 to 9.9" in (tree / "docs/trace_run.8").read_text()
 
 
+@pytest.mark.long
 def test_of_two_forms_of_a_hook_that_of_this_kernel_is_attached(tree):
     probes = {each["hook"]: each for each in a_run(tree)["backend"]["probes"] if each["site"] == "rx_copy"}
     assert probes["tp_btf/skb_copy_datagram_iovec"]["status"] == "attached"
@@ -343,6 +358,7 @@ def without(file: Path, row: str):
     file.write_text(whole)
 
 
+@pytest.mark.long
 def test_a_law_is_broken_by_its_row_and_one_without_a_row_is_told(tree):
     program = "build/tests/unit/laws_test"
     assert "FAILED" not in run(tree, program)

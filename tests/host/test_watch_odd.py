@@ -9,24 +9,51 @@ from pathlib import Path
 import pytest
 
 from helpers.records import needs_root
-from odd.judge import Outcome
-from odd.suite import RUNS
+from odd.frame import LIFE, WHOLE
+from odd.judge import Outcome, broken, record_in
+from odd.programs import PROGRAMS
+from odd.suite import RUNS, TOGETHER
 
 pytestmark = needs_root
 TESTS = Path(__file__).resolve().parents[1]
 
 
-@pytest.fixture(scope="module", name="folder")
-def all_watched(tmp_path_factory) -> Path:
+def watched(folder: Path, *words: str) -> Path:
     """Where every program and its watch left what they say."""
-    folder = tmp_path_factory.mktemp("odd")
-    subprocess.run([sys.executable, "-m", "odd.suite", folder], cwd=TESTS, check=True)
+    subprocess.run([sys.executable, "-m", "odd.suite", folder, *words], cwd=TESTS, check=True)
     return folder
 
 
-@pytest.mark.parametrize("name, way", RUNS)
-def test_an_odd_program_is_counted_exactly_or_not_at_all(folder, name, way):
-    outcome = Outcome(folder, name, way)
+@pytest.fixture(scope="module", name="folder")
+def each_watched(tmp_path_factory) -> Path:
+    """Each program has a watch of its own, in each way."""
+    return watched(tmp_path_factory.mktemp("odd"))
+
+
+@pytest.fixture(scope="module", name="together")
+def all_watched(tmp_path_factory) -> Path:
+    """One watch has all programs, in each way."""
+    return watched(tmp_path_factory.mktemp("odd"), *PROGRAMS, "--together")
+
+
+def judge(outcome: Outcome) -> None:
+    """Exact, or not measured and said why."""
     if outcome.skip():
         pytest.skip(outcome.skip())
     assert not outcome.faults()
+
+
+@pytest.mark.parametrize("name, way", RUNS)
+def test_an_odd_program_among_all_is_counted_exactly_or_not_at_all(together, name, way):
+    judge(Outcome(together, name, way, together=True))
+
+
+@pytest.mark.parametrize("way", [LIFE, WHOLE])
+def test_no_law_breaks_over_all_odd_programs(together, way):
+    assert not broken(record_in((together / f"{TOGETHER}.{way}.json").read_text()))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name, way", RUNS)
+def test_an_odd_program_is_counted_exactly_or_not_at_all(folder, name, way):
+    judge(Outcome(folder, name, way))

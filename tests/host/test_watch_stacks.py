@@ -344,14 +344,27 @@ def test_folded_stacks_and_a_flame_graph_are_made_of_a_watch(tmp_path):
     assert done.returncode == 0, done.stderr
     drawing = Path(done.stdout.strip()).read_text()
     assert drawing.startswith("<svg") and "<title>send_five: 470,695 bytes, 31.25 %</title>" in drawing
-    profile = tmp_path / "profile.pb.gz"
+    assert profile_of(record, tmp_path).read_bytes()[:2] == b"\x1f\x8b"
+
+
+def profile_of(record: Path, folder: Path) -> Path:
+    """The profile of a watch, as pprof reads it."""
+    profile = folder / "profile.pb.gz"
     done = subprocess.run([ROOT / "tools/records", "show", record, "--pprof", profile], capture_output=True, text=True,
                           check=False)
-    assert done.returncode == 0 and profile.read_bytes()[:2] == b"\x1f\x8b", done.stderr
-    if shutil.which("go"):
-        told = subprocess.run(["go", "tool", "pprof", "-top", "-sample_index=moved", profile], capture_output=True,
-                              text=True, check=True).stdout
-        assert "send_five" in told and "work" in told
+    assert done.returncode == 0, done.stderr
+    return profile
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not shutil.which("go"), reason="go is missing")
+def test_pprof_reads_a_profile(tmp_path):
+    record = tmp_path / "record.json"
+    subprocess.run([COPYSCOPE, "watch", "-q", "--stacks", "--json", record, "--",
+                    "sh", "-c", f"(sleep 0.3; echo; sleep 0.3; echo) | {built(tmp_path)}"], check=True)
+    told = subprocess.run(["go", "tool", "pprof", "-top", "-sample_index=moved", profile_of(record, tmp_path)],
+                          capture_output=True, text=True, check=True).stdout
+    assert "send_five" in told and "work" in told
 
 
 # CAP_DAC_READ_SEARCH, SETGID, SETUID, SETPCAP, SYS_PTRACE, CHECKPOINT_RESTORE.

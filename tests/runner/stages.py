@@ -32,7 +32,7 @@ ALL = (("lint", "build", *TESTS), ("build", "sanitize", *TESTS))
 # Jobs of host wait for half of their time, and tell what others on this machine left from what they did
 # themselves: two at a time. These are about time, or count what there is on the whole machine.
 HOST_PLACES = 2
-ALONE = ("test_baseline", "test_leaves_nothing")
+ALONE = ("test_baseline_rows", "test_leaves_nothing")
 # All others take what processors are left.
 NICE = ("nice", "-n", "3")
 # What make is told in each stage; one after the other.

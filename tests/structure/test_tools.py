@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from runner import tiers
+
 ROOT = Path(__file__).resolve().parents[2]
 ARCH = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=False).stdout.strip()
 PASSING = "def test_{}():\n    pass\n"
@@ -117,7 +119,7 @@ def test_files_run_side_by_side_but_for_those_of_this_machine_that_want_it_alone
         pytest.skip("one processor: one guest at a time")
     for name in ("a", "b"):
         add(tree, group, name, MEETING)
-    add(tree, "host", "baseline", ALONE)
+    add(tree, "host", "baseline_rows", ALONE)
     assert last_line(tree, "host", group) == (0, "3 passed, 0 failed")
 
 
@@ -167,8 +169,8 @@ def test_a_keyword_that_matches_nothing_or_is_none_is_told(tree):
     assert done.returncode == 2 and "one and" in done.stderr and done.stderr.count("\n") == 1
 
 
-LONG = "import pytest\n\n@pytest.mark.long('waits')\ndef test_waits():\n    pass\n"
-INI = "[pytest]\nmarkers = long(why): waits for make test-long\n"
+LONG = "import pytest\n\n@pytest.mark.long\ndef test_waits():\n    pass\n"
+INI = "[pytest]\nmarkers = long: waits for make test-long\n"
 
 
 def test_a_long_test_waits_for_its_tier_unless_it_is_named(tree):
@@ -207,6 +209,14 @@ def test_the_long_tier_leaves_a_record_whose_age_the_short_one_tells(tree):
     add(tree, "host", "a", LONG.replace("pass", "assert False"))
     assert last_line(tree, "--long") == (1, "0 passed, 1 failed")
     assert run(tree).stdout.splitlines()[-2].startswith(f"long tier: 1 failed at {git('rev-parse', 'HEAD')[:8]} with ")
+
+
+def test_contributing_has_each_file_of_the_long_tier_and_no_other():
+    marked = {str(file.relative_to(ROOT)) for folder in ("tests", "studies/tests") for file in (ROOT / folder).rglob("test_*.py")
+              if tiers.has_long(file)} - {"tests/structure/test_tools.py"}
+    listed = re.findall(r"^\| `(\S+)` \| [^|]+ \| [^|]{10,} \| [^|]+ \|$", (ROOT / "CONTRIBUTING.md").read_text().partition(
+        "### Two tiers")[2].partition("\n### ")[0], re.MULTILINE)
+    assert sorted(listed) == sorted(marked | {"sanitize"})
 
 
 def test_a_failed_build_ends_the_run(tree):
