@@ -194,8 +194,14 @@ def as_of_here(line: str, place: Place) -> str:
     return line
 
 
+def marked(page: str, line: str):
+    """A command; one that boots guests waits for the long tier, but for README's run in one, which no other test makes."""
+    waits = "--kernel " in line and (page, line.split()[0]) != ("README.md", "./tools/trace_run")
+    return pytest.param(page, line, marks=pytest.mark.long if waits else ())
+
+
 @records.needs_root
-@pytest.mark.parametrize("page, line", [each for each in COMMANDS if not runner_elsewhere(each[1])],
+@pytest.mark.parametrize("page, line", [marked(*each) for each in COMMANDS if not runner_elsewhere(each[1])],
                          ids=lambda each: each[:60])
 def test_a_printed_command_works(page, line, place):
     added, statuses = next((how for word, how in ADDED.items() if line.startswith(word)), ("", (0,)))
