@@ -15,7 +15,8 @@ from helpers.claims_page import folder_with_page
 
 ROOT = Path(__file__).resolve().parents[2]
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(not BROWSER, reason="chromium is missing: tools/setup --with-tests installs it")
+pytestmark = [pytest.mark.long,
+              pytest.mark.skipif(not BROWSER, reason="chromium is missing: tools/setup --with-tests installs it")]
 # What Blink calls light and dark, and the ground of each.
 SCHEMES = {"light": ("1", "rgb(255, 255, 255)"), "dark": ("0", "rgb(18, 22, 28)")}
 LEAST_CONTRAST = 4.5

@@ -39,7 +39,7 @@ ELSEWHERE = {
     "./tools/facts": "tests/host/test_facts.py", "./tools/plot DIR/modelled": "tests/guest/test_modelled.py",
     "./tools/baseline keep": "tests/host/test_baseline_rows.py",
     "--rounds 3 --json a.json": "tests/host/test_baseline_rows.py", "./tools/baseline agree": "tests/host/test_baseline_rows.py",
-    "./tools/copyscope fleet": "tests/host/test_fleet.py",
+    "./tools/copyscope fleet": "tests/host/test_fleet.py", "./tools/crossover A2 A3 --path peer": "tests/host/test_peer.py",
     "./tools/claims report": "studies/tests/test_claims_page.py",
     "./tools/crossover --ways": "tests/unit/test_pairs.py", "./tools/crossover --profile": "tests/unit/test_pairs.py",
 }
@@ -195,8 +195,9 @@ def as_of_here(line: str, place: Place) -> str:
 
 
 def marked(page: str, line: str):
-    """A command; one that boots guests waits for the long tier, but for README's run in one, which no other test makes."""
-    waits = "--kernel " in line and (page, line.split()[0]) != ("README.md", "./tools/trace_run")
+    """A command; one that boots guests waits for the long tier, but for README's run in one, which no other test makes.
+    So does one that measures prices."""
+    waits = "--kernel " in line and (page, line.split()[0]) != ("README.md", "./tools/trace_run") or "tools/predict" in line
     return pytest.param(page, line, marks=pytest.mark.long if waits else ())
 
 

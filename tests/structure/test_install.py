@@ -126,6 +126,7 @@ def test_nothing_is_written_beside_the_programs(run, installed):
     assert sorted(installed.rglob("*")) == before
 
 
+@pytest.mark.long
 def test_a_release_is_the_same_twice(tmp_path):
     if not (ROOT / ".git").exists():
         pytest.skip("this is no clone: a release is made of a commit")
