@@ -109,7 +109,7 @@ static const struct expected_law {
 } expected_laws[] = {
 	{ "send", break_send, true, NEEDS_PACKETS, "accepted,tx_copy,tx_reference," },
 	{ "reference", break_reference, true, NEEDS_PACKETS,
-	  "accepted,tx_copy,tx_reference,late_copy,reshape," },
+	  "accepted,tx_copy,tx_reference,late_copy,reshape,drops," },
 	{ "receive", break_receive, true, AT_ANY_END, "returned,rx_copy," },
 	{ "end to end", break_end_to_end, false, NEEDS_HOOKS, "accepted,returned," },
 	{ "completion", break_completion, true, NEEDS_TRAMPOLINE,

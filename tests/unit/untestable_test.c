@@ -5,7 +5,7 @@
 
 static const char *const hooks[] = { "accepted", "returned", "tx_copy", "tx_reference", "late_copy",
 				     "completions", "refusals", "reshape", "rx_copy",
-				     "user_gather" };
+				     "user_gather", "drops" };
 
 TEST(a_law_without_its_hook_is_not_testable_and_says_why)
 {

@@ -73,6 +73,62 @@ TEST(test_what_moved_is_between_two_balances)
 			     watch_law_sides(WATCH_LAW_send_queue, &s, &book, &all_hooks).right);
 }
 
+TEST(test_what_was_peeked_was_copied_and_not_taken)
+{
+	struct watch_book book = mid_stream();
+	struct watch_socket s;
+
+	book.now.received = 800;
+	book.now.unread = 200;
+	book.slot.rx_peeked = 50;
+	book.rx_copied = 157;
+	watch_socket_fill(&s, &book, &all_hooks);
+	assert_int_equal(site_of(&s, SITE_rx_copy), 157);
+	assert_int_equal(count_of(&s, COUNT_returned_bytes), 107);
+	balances(&s, &book, WATCH_LAW_receive_queue);
+}
+
+TEST(test_sends_are_held_against_what_they_returned)
+{
+	struct watch_book book = mid_stream();
+	struct watch_hooked hooked = all_hooks;
+	struct watch_sides sides;
+	struct watch_socket s;
+
+	hooked.calls = true;
+	book.now.accepted += 500;
+	book.now.unsent += 500;
+	book.slot.sends_returned = 499;
+	watch_socket_fill(&s, &book, &hooked);
+	assert_false(watch_law_sides(WATCH_LAW_sends, &s, &book, &hooked).known);
+	s.whole = true;
+	sides = watch_law_sides(WATCH_LAW_sends, &s, &book, &hooked);
+	assert_true(sides.known);
+	assert_int_equal(sides.left, 500);
+	assert_int_equal(sides.right, 499);
+}
+
+/* Three sends by reference whose notifications the window saw come, of which two were outstanding when it opened. */
+TEST(test_sends_that_were_outstanding_when_the_window_opened_complete_in_it)
+{
+	struct watch_book book = mid_stream();
+	struct watch_socket s;
+
+	book.opened.zerocopy_sends = 10;
+	book.now.zerocopy_sends = 11;
+	book.slot.opened_sends = 2;
+	book.slot.completed_sends = 3;
+	book.slot.next_id = book.now.first_id = 11;
+	watch_socket_fill(&s, &book, &all_hooks);
+	assert_int_equal(s.opening.item[WATCH_zerocopy_sends], 2);
+	assert_int_equal(watch_law_sides(WATCH_LAW_completion, &s, &book, &all_hooks).left, 3);
+	balances(&s, &book, WATCH_LAW_completion);
+	book.slot.next_id = book.now.first_id = 10;
+	book.slot.completed_sends = 2;
+	watch_socket_fill(&s, &book, &all_hooks);
+	balances(&s, &book, WATCH_LAW_completion);
+}
+
 TEST(test_receives_are_held_against_what_they_returned_unless_other_calls_copied)
 {
 	struct watch_book book = mid_stream();
@@ -175,6 +231,12 @@ TEST(test_kinds_share_what_was_accepted)
 	assert_int_equal(site_of(&s, SITE_tx_splice), 400);
 	assert_int_equal(site_of(&s, SITE_tx_reference), 0);
 	assert_int_equal(site_of(&s, SITE_late_copy), 0);
+	/* When it closes, what was added since is charged. */
+	book.closed = book.now;
+	book.flags |= WATCH_CLOSED;
+	book.slot.sent_as[WATCH_KIND_SPLICE] = 400;
+	watch_socket_fill(&s, &book, &all_hooks);
+	assert_int_equal(site_of(&s, SITE_tx_splice), 400);
 }
 
 TEST(test_what_no_hook_counted_is_not_known)
@@ -358,6 +420,10 @@ TEST(test_packets_that_no_program_saw_make_the_reference_law_untestable)
 	sides = reference_sides(&book);
 	assert_true(sides.known);
 	assert_int_not_equal(sides.left, sides.right);
+	/* The byte has not left yet. */
+	book.now.unsent_referenced_bytes = 1;
+	sides = reference_sides(&book);
+	assert_int_equal(sides.left, sides.right);
 	book.slot.departed--;
 	assert_false(reference_sides(&book).known);
 	/* Two devices, one on top of the other. */

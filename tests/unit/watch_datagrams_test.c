@@ -89,6 +89,15 @@ TEST(test_each_byte_is_at_its_site)
 	assert_false(law_of(&book, &trampolines, WATCH_LAW_sends).known);
 }
 
+TEST(test_a_datagram_that_is_not_whole_has_not_been_handed_over)
+{
+	struct watch_book book = talked();
+
+	book.now.unsent = 46;
+	book.slot.handed_over -= 46;
+	balances(&book, &trampolines, WATCH_LAW_send_queue);
+}
+
 TEST(test_one_byte_that_no_hook_counted_breaks_its_law)
 {
 	struct watch_book book = talked();

@@ -86,6 +86,17 @@ TEST(nothing_is_uncopied_that_no_device_was_handed)
 	fate_is(&book, &all, 0, BYTES, 0);
 }
 
+/* What was referenced before the window may be what was copied in it. */
+TEST(copies_of_what_was_sent_before_the_window_are_not_its_own)
+{
+	struct watch_hooked all = trampolines();
+	struct watch_book book = sent_as(WATCH_KIND_REFERENCE);
+
+	book.opened.referenced_bytes = 4093;
+	book.slot.late_copied = 5000;
+	fate_is(&book, &all, 0, 5000 - 4093, BYTES - 5000 + 4093);
+}
+
 TEST(what_left_twice_is_uncopied_once)
 {
 	struct watch_book book = sent_as(WATCH_KIND_REFERENCE);

@@ -74,6 +74,8 @@ static void sized(struct call_sizes sizes[2])
 	sizes[1].task.tgid = 812;
 	sizes[1].bucket[CALL_SEND_PLAIN][12] = (struct size_bucket){ 23, 94139 };
 	sizes[1].bucket[CALL_SEND_PLAIN][0] = (struct size_bucket){ 1, 0 };
+	/* What was only looked at was not moved. */
+	sizes[1].bucket[CALL_RECV_PEEK][6] = (struct size_bucket){ 1, 64 };
 	m.r.total.called_bytes = 94139;
 	m.r.sizes = (struct watch_sizes){ .asked = true, .all = sizes, .holds = holds, .count = 2 };
 	watch_sizes_fill(&m.r, 0);

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Wrong changes of the laws of a watch, which C programs find."""
+from __future__ import annotations
+
+from .change import Change
+
+LAWS, TLS, FATE, SOCKET, JUDGE = (f"userspace/watch/books/{name}.c" for name in (
+    "books_laws", "books_tls", "books_fate", "books_socket", "watch_judge"))
+UNIT = "build/tests/unit"
+BOOKS, OF_TLS, OF_FATE, DATAGRAMS = (f"{UNIT}/watch_{name}_test" for name in ("books", "tls", "fate", "datagrams"))
+
+OF_WATCHES = (
+    Change("watch: send queue", LAWS, "\t\t.right = book->past_sent + to.sent - from.sent + to.unsent,",
+           "\t\t.right = to.sent - from.sent + to.unsent,",
+           "earlier lives of a socket sent nothing", (BOOKS,)),
+    Change("watch: receive queue", LAWS, "m->site_bytes[SITE_rx_copy] - m->count[COUNT_peeked_bytes];", "m->site_bytes[SITE_rx_copy];",
+           "what was peeked counts as taken", (BOOKS, OF_FATE)),
+    Change("watch: reference queue", LAWS, "book->slot.sent_referenced + last->unsent_referenced_bytes;", "book->slot.sent_referenced;",
+           "user pages that wait in the queue are no term", (BOOKS, OF_FATE)),
+    Change("watch: completion", LAWS, "\t\t.left = s->opening.item[WATCH_zerocopy_sends] + s->moved.count[COUNT_zerocopy_sends],",
+           "\t\t.left = s->moved.count[COUNT_zerocopy_sends],",
+           "what was outstanding at the opening is no term", (BOOKS, OF_FATE)),
+    Change("watch: copied", FATE, "return sides(c.copied, c.all);", "return sides(c.copied, c.copied);",
+           "completions are held against themselves", (OF_FATE,)),
+    Change("watch: sends", LAWS, "return sides_of_calls(s, book, hooked, s->moved.count[COUNT_accepted_bytes],",
+           "return sides_of_calls(s, book, hooked, s->moved.count[COUNT_returned_bytes],",
+           "received bytes stand for sent ones", (BOOKS, OF_FATE)),
+    Change("watch: receives", LAWS, "\tif (hooked->calls && copies_are_unsettled(book))\n\t\treturn watch_not_known(COPIED_ODDLY);\n\treturn sides_of_calls",
+           "\treturn sides_of_calls",
+           "copies that no receive returned do not make it untestable", (BOOKS,)),
+    Change("watch: a call under way", LAWS, "\tif (!s->whole && by_sequence != by_calls)\n", "\tif (by_sequence != by_calls)\n",
+           "no difference ever breaks the laws of calls", (BOOKS,)),
+    Change("watch: datagrams sent", LAWS, "\t\t.right = slot->handed_over + book->now.unsent,", "\t\t.right = slot->handed_over,",
+           "a datagram that is not whole is no term", (DATAGRAMS,)),
+    Change("watch: datagrams received", LAWS, "slot->rx_peeked + slot->rx_cut + book->now.unread,", "slot->rx_peeked + book->now.unread,",
+           "what found no room in the reader's buffer is no term", (DATAGRAMS,)),
+    Change("watch: datagrams referenced", LAWS, "\t\t.left = m->site_bytes[SITE_tx_reference],\n\t\t.right = book->slot.sent_referenced,",
+           "\t\t.left = m->site_bytes[SITE_tx_reference],\n\t\t.right = m->site_bytes[SITE_tx_reference],",
+           "references are held against themselves", (DATAGRAMS,)),
+    Change("watch: TLS send", TLS, "tls->copied + tls->referenced + tls->spliced);", "tls->copied + tls->referenced);",
+           "what was spliced is no term", (OF_TLS,)),
+    Change("watch: TLS encryption", TLS, "tls->first.open + tls->accepted, tls->encrypted", "tls->accepted, tls->encrypted",
+           "plaintext of a record that was open at first is no term", (OF_TLS,)),
+    Change("watch: TLS records sent", TLS, "\t\t.right = accepted - tls->sent_before + tls->now.queued,",
+           "\t\t.right = accepted - tls->sent_before,",
+           "records that wait for TCP are no term", (OF_TLS,)),
+    Change("watch: TLS records received", TLS, "tls->opened + tls->received_overhead + tls->now.collected,",
+           "tls->opened + tls->received_overhead,",
+           "pieces of a record that are collected are no term", (OF_TLS,)),
+    Change("watch: sizes", JUDGE, "s->left += way == CALL_RECV_PEEK ? 0 : size_sum(&s->all[i], way).bytes;",
+           "s->left += size_sum(&s->all[i], way).bytes;",
+           "peeks count as receives", (f"{UNIT}/watch_report_test",)),
+    Change("watch: stacks", JUDGE, "\t\tbroken += left != right;\n", "",
+           "no socket breaks the law", (f"{UNIT}/stacks_law_test",)),
+    Change("watch: a FIN that is sent", FATE, "\t\t.unsent = r->unsent - (r->fin_queued && r->unsent),", "\t\t.unsent = r->unsent,",
+           "a FIN in the queue is a byte", (BOOKS,)),
+    Change("watch: needlessly copied", FATE, "fate.later = least(less(later, book->opened.referenced_bytes), handed);",
+           "fate.later = least(later, handed);",
+           "copies of what was sent before the window are this window's", (OF_FATE,)),
+    Change("watch: the open stretch", SOCKET, "\tif (book->slot.kind == kind && !(book->flags & WATCH_CLOSED))", "\tif (book->slot.kind == kind)",
+           "the last stretch of a closed socket counts twice", (BOOKS,)),
+)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A copy of the tree with what was built: wrong changes are made, built and tested in it, one after the other."""
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from .change import is_program
+
+ROOT = Path(__file__).resolve().parents[2]
+# Nothing that is built writes into these in place, so they need not be copied.
+LINKED = ("kernels", "venv", "sysroot", "programs", "arm64")
+BUILD_S, TEST_S, END_S = 600, 900, 30
+NICE = ("nice", "-n", "5")
+
+
+@dataclass(frozen=True)
+class Told:
+    """How a command ended, and what it said."""
+    status: int | None
+    text: str
+    skipped: bool = False
+
+    @property
+    def why(self) -> str:
+        """The first line that says what failed."""
+        if self.status is None:
+            return "its time was up"
+        lines = [line.strip() for line in self.text.splitlines()]
+        for sign in ("E  ", "[   LINE   ]", "[  FAILED  ]"):
+            for line in lines:
+                if line.startswith(sign):
+                    return line.removeprefix(sign).strip()[:150]
+        return lines[-1][:150] if lines else f"it ended with {self.status}"
+
+
+def run(words: list, cwd: Path, limit_s: float) -> Told:
+    """Run a command to its end; what it started is ended with it when its time is up."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    with tempfile.TemporaryFile("w+", errors="replace") as output:
+        process = subprocess.Popen([*NICE, *words], cwd=cwd, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+                                   env={**environment, "PYTHONDONTWRITEBYTECODE": "1"}, start_new_session=True)
+        try:
+            status = process.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            status = None
+        finally:
+            end(process)
+        output.seek(0)
+        return Told(status, output.read())
+
+
+def end(process: subprocess.Popen) -> None:
+    """End a group that still runs: a guest ends in order if it is asked to."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is not None:
+            return
+        os.killpg(process.pid, number)
+        try:
+            process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def make_copy(folder: Path) -> Path:
+    """Copy the tree and what was built of it; return the copy."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True,
+                           check=True).stdout.splitlines()
+    present = "\0".join(file for file in files if (ROOT / file).exists())
+    subprocess.run(["xargs", "-0", "cp", "-a", "--parents", "-t", folder], cwd=ROOT, input=present, text=True, check=True)
+    (folder / "build").mkdir()
+    for each in sorted((ROOT / "build").iterdir()):
+        if each != folder:
+            how = "-al" if each.name in LINKED else "-a"
+            subprocess.run(["cp", how, each, folder / "build"], check=True)
+    # There is no repository to ask for it, and without it each program would be built anew.
+    shutil.copy(ROOT / "build/version", folder / "packaging/commit")
+    return folder
+
+
+def build(tree: Path, test: str) -> Told:
+    """Build what a test needs."""
+    target = test if is_program(test) else "all"
+    return run(["make", "-s", "--no-print-directory", f"-j{os.cpu_count()}", target], tree, BUILD_S)
+
+
+def make_test(tree: Path, test: str) -> Told:
+    """Run one test; the status of a C program is how many of its claims failed."""
+    if is_program(test):
+        return run([tree / test], tree, TEST_S)
+    told = run([tree / "build/venv/bin/python", "-m", "pytest", "-q", "--tb=short", "--color=no", "-p", "no:cacheprovider",
+                test], tree, TEST_S)
+    return Told(told.status, told.text, told.status == 0 and " passed" not in told.text)
