@@ -19,24 +19,32 @@ pytestmark = needs_root
 TESTS = Path(__file__).resolve().parents[1]
 
 
-def watched(folder: Path, *words: str) -> Path:
-    """Where every program and its watch left what they say."""
+def watched(folder: Path, *words: str, small: bool = False) -> Path:
+    """Where programs and their watches left what they say."""
     # All together there are fewer of what there are many of, as in guests.
-    small = {"ODD_SMALL": "1"} if words else {}
-    subprocess.run([sys.executable, "-m", "odd.suite", folder, *words], cwd=TESTS, check=True, env=os.environ | small)
+    subprocess.run([sys.executable, "-m", "odd.suite", folder, *words], cwd=TESTS, check=True,
+                   env=os.environ | ({"ODD_SMALL": "1"} if small else {}))
     return folder
 
 
+def chosen(request: pytest.FixtureRequest) -> list[str]:
+    """The programs of the tests that were chosen and ask for the fixture; all if one asks for the whole."""
+    items = [item for item in request.session.items
+             if item.module is request.module and request.fixturename in item.fixturenames]
+    return list(dict.fromkeys(name for item in items
+                              for name in ([item.callspec.params["name"]] if "name" in item.callspec.params else PROGRAMS)))
+
+
 @pytest.fixture(scope="module", name="folder")
-def each_watched(tmp_path_factory) -> Path:
+def each_watched(request, tmp_path_factory) -> Path:
     """Each program has a watch of its own, in each way."""
-    return watched(tmp_path_factory.mktemp("odd"))
+    return watched(tmp_path_factory.mktemp("odd"), *chosen(request))
 
 
 @pytest.fixture(scope="module", name="together")
-def all_watched(tmp_path_factory) -> Path:
+def all_watched(request, tmp_path_factory) -> Path:
     """One watch has all programs, in each way."""
-    return watched(tmp_path_factory.mktemp("odd"), *PROGRAMS, "--together")
+    return watched(tmp_path_factory.mktemp("odd"), *chosen(request), "--together", small=True)
 
 
 def judge(outcome: Outcome) -> None:

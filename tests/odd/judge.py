@@ -51,7 +51,8 @@ class Outcome:
             # Sums may be less than the truth, if the first sentence says so.
             first = self.told.strip().split("\n\n")[0]
             return found + ([] if SHORT.search(first) else [f"sums may be short, unsaid: {first}"])
-        return found + [*sites_and_sums(record, self.truth), *completions(record, self.truth),
+        return found + [*sites_and_sums(record, self.truth), *([] if self.together else unmeasured(record, self.truth)),
+                        *completions(record, self.truth),
                         *layers(record, self.truth), *wording(record, self.truth, "" if self.together else self.told)]
 
 
@@ -130,6 +131,13 @@ def sites_and_sums(record: dict, truth: dict) -> Iterator[str]:
         told = [found[name] for name in names]
         if None not in told and sum(told) != known:
             yield f"{' + '.join(names)} is {known}, told {told}"
+
+
+def unmeasured(record: dict, truth: dict) -> Iterator[str]:
+    """Sites that the program leaves no reason not to know."""
+    for site in truth["measured"]:
+        if record["total"]["sites"][site]["bytes"] is None:
+            yield f"{site} is not measured: {record['sites'][site]['why']}"
 
 
 def sentences(record: dict) -> str:

@@ -28,10 +28,13 @@ def peeked(truth: Truth, sock: socket.socket, size: int) -> None:
 def peek(truth: Truth) -> Iterator[None]:
     """Bytes that are peeked and then received are copied twice."""
     a, b = truth.pair()
+    truth.measured |= {"rx_copy", "rx_discard"}
     truth.send(a, 600)
     peeked(truth, b, 600)
     yield
     peeked(truth, b, 600)
+    # This one neither copies nor throws away.
+    assert b.recv_into(bytearray(600), 600, PEEK | TRUNC) == 600
     truth.take(b, 600)
 
 
@@ -71,6 +74,7 @@ def peek_offset(truth: Truth) -> Iterator[None]:
 def discard(truth: Truth) -> Iterator[None]:
     """MSG_TRUNC: nobody copies these bytes."""
     a, b = truth.pair()
+    truth.measured |= {"rx_copy", "rx_discard"}
     yield
     truth.send(a, 9000)
     left = 9000
@@ -84,6 +88,7 @@ def discard(truth: Truth) -> Iterator[None]:
 def failed_receives(truth: Truth) -> Iterator[None]:
     """Receives into memory that is not there: they copy nothing."""
     a, b = truth.pair()
+    truth.measured.add("rx_copy")
     yield
     truth.send(a, 5000)
     for _ in range(100):

@@ -43,6 +43,7 @@ def file_of(size: int):
 def plain(truth: Truth) -> Iterator[None]:
     """Nothing odd: the others are held against it."""
     a, b = truth.pair()
+    truth.measured |= {"tx_copy", "rx_copy"}
     truth.send(a, 4321)
     truth.take(b, 4000)
     yield
@@ -54,6 +55,7 @@ def plain(truth: Truth) -> Iterator[None]:
 def zero_copy(truth: Truth) -> Iterator[None]:
     """MSG_ZEROCOPY, in the middle of such sends."""
     a, b = truth.pair()
+    truth.measured |= {"tx_copy", "tx_reference"}
     for times in (2, 10):
         for _ in range(times):
             truth.zero_copy(a, 20_000)
@@ -101,6 +103,30 @@ def zero_copy_mixed(truth: Truth) -> Iterator[None]:
         truth.zero_copy(a, 10_000)
         truth.take(b, 13_000)
     truth.completions(a, 20)
+
+
+@odd()
+def zero_copy_piles_up(truth: Truth) -> Iterator[None]:
+    """Of notifications the first is read: the kernel adds each later one to the second, which is never read."""
+    a, b = truth.pair()
+    truth.measured.add("tx_reference")
+    yield
+    for sends in range(6):
+        truth.zero_copy(a, 20_000)
+        truth.take(b, 20_000)
+        truth.completions(a, sends == 0)
+
+
+@odd()
+def zero_copy_waits(truth: Truth) -> Iterator[None]:
+    """User pages wait in the queue when the window opens: nobody receives until then."""
+    # As much of it as leaves in the window.
+    truth.unknown.add("late_copy")
+    a, b = truth.pair()
+    a.setsockopt(socket.SOL_SOCKET, raw.SO_SNDBUFFORCE, 4 << 20)
+    truth.zero_copy(a, 50_000, 10)
+    yield
+    truth.take(b, 500_000)
 
 
 @odd()

@@ -52,6 +52,8 @@ class Truth:
         # knows; layers between it and TCP, and how much they were given at least; patterns that no
         # sentence may match, and patterns that the report must have.
         self.unknown: set[str] = set()
+        # Sites that a watch of this program alone must know.
+        self.measured: set[str] = set()
         self.limits: dict[str, tuple[int, int]] = {}
         self.together: list[tuple[list[str], int]] = []
         self.layers: Counter = Counter()
@@ -74,6 +76,7 @@ class Truth:
         if self.sums["sends"] and "late_copy" not in self.sums:
             known.pop("late_copy", None)
         return {"bytes": known, "limits": self.limits, "together": self.together,
+                "measured": sorted(self.measured),
                 "layers": self.layers, "never": self.never, "always": self.always, "pids": self.pids,
                 **{name: self.sums[name] for name in ("sends", "completed", "copied", "asked")}}
 
