@@ -26,14 +26,17 @@ makes = maker(dealt(DIFFER, KERNELS, hands=2) | dealt((name for name in PROGRAMS
 
 
 @pytest.fixture(scope="module", name="boots")
-def made_when_asked_for(tmp_path_factory) -> Callable[[str], Guest]:
-    """What its programs left in one boot of a kernel."""
+def made_when_asked_for(request, tmp_path_factory) -> Callable[[str], Guest]:
+    """What its programs left in one boot of a kernel: those that were chosen, or all for a test of all."""
+    params = [item.callspec.params for item in request.session.items if item.module is request.module]
+    asked = {(each["guest"], each.get("name")) for each in params}
+
     @functools.cache
     def made(release: str) -> Guest:
         python = Path(sys.executable).resolve()
         added = [word for each in (python, sysconfig.get_path("stdlib")) for word in ("--add", each)]
         return boot(release, tmp_path_factory.mktemp("odd"), ["tests/guest/odd.sh", python, *(
-            name for name in PROGRAMS if makes(release, name))], added)
+            name for name in PROGRAMS if makes(release, name) and asked & {(release, name), (release, None)})], added)
     return made
 
 

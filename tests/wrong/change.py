@@ -40,11 +40,6 @@ class Change:
         path.write_text(before.replace(self.text, self.instead))
         return before
 
-    @property
-    def stages(self) -> set[str]:
-        """The stages of its tests."""
-        return {stage_of(test) for test in self.found_by}
-
 
 def collected(tree: Path, tests: Iterable[str]) -> list[str]:
     """The names by which pytest knows all tests of the files that these tests are in."""

@@ -2,19 +2,24 @@
 """A copy of the tree with what was built: wrong changes are made, built and tested in it, one after the other."""
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import signal
 import subprocess
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from .change import is_program
+from .change import Misplaced, is_program
 
 ROOT = Path(__file__).resolve().parents[2]
 # Nothing that is built writes into these in place, so they need not be copied.
 LINKED = ("kernels", "venv", "sysroot", "programs", "arm64")
+# Copies like this one, and what no test here runs.
+LEFT = ("wrong-", "clang", "sanitized")
 BUILD_S, TEST_S, END_S = 600, 900, 30
 NICE = ("nice", "-n", "5")
 
@@ -67,9 +72,24 @@ def end(process: subprocess.Popen) -> None:
             continue
 
 
-def make_copy(folder: Path) -> Path:
-    """Copy the tree and what was built of it; return the copy."""
-    shutil.rmtree(folder, ignore_errors=True)
+@contextmanager
+def copied(folder: Path) -> Iterator[Path]:
+    """A copy of the tree and of what was built of it, for as long as it is used."""
+    with folder.with_suffix(".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Misplaced(f"another one works in {folder}") from None
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            make_copy(folder)
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def make_copy(folder: Path) -> None:
+    """Copy what git knows of the tree, or would, and what was built of it."""
     folder.mkdir(parents=True)
     files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True,
                            check=True).stdout.splitlines()
@@ -77,12 +97,11 @@ def make_copy(folder: Path) -> Path:
     subprocess.run(["xargs", "-0", "cp", "-a", "--parents", "-t", folder], cwd=ROOT, input=present, text=True, check=True)
     (folder / "build").mkdir()
     for each in sorted((ROOT / "build").iterdir()):
-        if each != folder and not each.name.startswith(("wrong", "clang", "sanitized")):
+        if not each.name.startswith(LEFT):
             how = "-al" if each.name in LINKED else "-a"
             subprocess.run(["cp", how, each, folder / "build"], check=True)
     # There is no repository to ask for it, and without it each program would be built anew.
     shutil.copy(ROOT / "build/version", folder / "packaging/commit")
-    return folder
 
 
 def build(tree: Path, test: str) -> Told:
