@@ -21,7 +21,7 @@ LINKED = ("kernels", "venv", "sysroot", "programs", "arm64")
 # Copies like this one, and what no test here runs.
 LEFT = ("wrong-", "clang", "sanitized")
 BUILD_S, TEST_S, END_S = 600, 900, 30
-NICE = ("nice", "-n", "5")
+
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def run(words: list, cwd: Path, limit_s: float) -> Told:
     """Run a command to its end; what it started is ended with it when its time is up."""
     environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     with tempfile.TemporaryFile("w+", errors="replace") as output:
-        process = subprocess.Popen([*NICE, *words], cwd=cwd, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+        process = subprocess.Popen(words, cwd=cwd, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
                                    env={**environment, "PYTHONDONTWRITEBYTECODE": "1"}, start_new_session=True)
         try:
             status = process.wait(limit_s)
