@@ -23,7 +23,6 @@ LEFT = ("wrong-", "clang", "sanitized")
 BUILD_S, TEST_S, END_S = 600, 900, 30
 
 
-
 @dataclass(frozen=True)
 class Told:
     """How a command ended, and what it said."""
@@ -41,7 +40,8 @@ class Told:
             for line in lines:
                 if line.startswith(sign):
                     return line.removeprefix(sign).strip()[:150]
-        return lines[-1][:150] if lines else f"it ended with {self.status}"
+        errors = [line for line in lines if " error: " in line]
+        return (errors or lines[-1:])[0][:150] if lines else f"it ended with {self.status}"
 
 
 def run(words: list, cwd: Path, limit_s: float) -> Told:
