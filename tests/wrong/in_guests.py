@@ -61,8 +61,6 @@ BY_TRAMPOLINES = (
     Change("datagrams: what IP is given", DATAGRAMS, "__sync_fetch_and_add(&slot->handed_over, skb->len - headers);",
            "__sync_fetch_and_add(&slot->handed_over, skb->len);",
            "headers count as payload", (EACH_DATAGRAM,)),
-    Change("datagrams: what its own queue refused", DATAGRAMS, "\t\t__sync_fetch_and_add(&slot->rx_queued, -(u64)skb->len);\n", "",
-           "refused datagrams count as queued", (EACH_DATAGRAM,)),
     Change("sockets: the census of ends", SOCKETS, "\tcensus_end(book);\n\tif (sizes_wanted)", "\tif (sizes_wanted)",
            "books that end are not counted", (f"{WATCH} test_a_program_from_beginning_to_end [6.12]",)),
     Change("packets: holes", RETRANSMIT, "\t\td->holes++;\n", "", "bytes that were overtaken count as sent again",

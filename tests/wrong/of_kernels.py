@@ -53,10 +53,9 @@ OF_KERNELS = (
            "false ? BPF_CORE_READ(core, sysctl_optmem_max) :",
            "a namespace with a limit of its own has that of the machine",
            (f"{WATCH} test_a_send_that_needs_no_notification [6.12]",)),
-    Change("kernels: heads of folios since 7.0", COMPAT, "page & info : info - 1);", "info - 1 : info - 1);",
-           "a mask is taken for an address", (f"{WATCH} test_a_program_from_beginning_to_end [7.2]",)),
-    Change("kernels: heads of folios before", COMPAT, "page & info : info - 1);", "page & info : info);",
-           "the bit that tells a tail is left in the address", (f"{WATCH} test_a_program_from_beginning_to_end [6.12]",)),
+    Change("kernels: where frags are counted", COMPAT, "\thead.count = bytes >> 8 * bpf_core_field_offset(shinfo->nr_frags);",
+           "\thead.count = bytes >> 8;",
+           "the byte before the number of frags is read", ("tests/guest/test_books.py test_aligned_fields_pin_17_pages [6.1-A3]",)),
     Change("kernels: counters of drops", DATAGRAM, "\tif (bpf_core_field_exists(now->sk_drop_counters))\n\t\tapart = BPF_CORE_READ(now, sk_drop_counters);\n", "",
            "6.18 and later count drops beside the socket", (EACH_DATAGRAM.replace("6.12", "7.2"),)),
 )
