@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .change import Change
-from .in_guests import EACH_DATAGRAM, IN_RECORDS, WATCH
-from .of_sites import COMPLETIONS, DATAGRAM, IN_GUEST, PACKETS, TAPS
+from .in_guests import IN_RECORDS, WATCH
+from .of_sites import COMPLETIONS, IN_GUEST, PACKETS, TAPS
 
 HOOKS = "userspace/engine/hooks.c"
 TABLE = "build/tests/unit/hooks_test"
@@ -56,6 +56,4 @@ OF_KERNELS = (
     Change("kernels: where frags are counted", COMPAT, "\thead.count = bytes >> 8 * bpf_core_field_offset(shinfo->nr_frags);",
            "\thead.count = bytes >> 8;",
            "the byte before the number of frags is read", ("tests/guest/test_books.py test_aligned_fields_pin_17_pages [6.1-A3]",)),
-    Change("kernels: counters of drops", DATAGRAM, "\tif (bpf_core_field_exists(now->sk_drop_counters))\n\t\tapart = BPF_CORE_READ(now, sk_drop_counters);\n", "",
-           "6.18 and later count drops beside the socket", (EACH_DATAGRAM.replace("6.12", "7.2"),)),
 )

@@ -6,8 +6,8 @@ from .change import Change
 
 SENDS, RECEIVES, PACKETS, COMPLETIONS, TLS, SOCKETS, DATAGRAMS, GATHER, REFUSE, BALANCES = (f"bpf/{name}.bpf.c" for name in (
     "sends", "receives", "packets", "completions", "tls", "sockets", "datagrams", "gather", "refuse", "balances"))
-FLAGS, RETRANSMIT, CAUSE, SKB, DATAGRAM, QUEUES, OWNER, TAPS = (f"bpf/include/{name}.bpf.h" for name in (
-    "send_flags", "retransmit", "cause", "skb", "datagram", "queues", "owner", "packet_taps"))
+FLAGS, RETRANSMIT, CAUSE, SKB, QUEUES, TAPS = (f"bpf/include/{name}.bpf.h" for name in (
+    "send_flags", "retransmit", "cause", "skb", "queues", "packet_taps"))
 BOOKS, CONGESTION, CORNERS, ODD = (f"tests/host/test_{name}.py" for name in (
     "books", "congestion", "watch_corners", "watch_odd"))
 AT_EACH_SITE = f"{BOOKS} test_23_messages_of_4093_bytes_are_94139_at_each_site"
