@@ -243,7 +243,7 @@ def told(*words: object) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("url", ["", "host", "ftp://127.0.0.1", "file:///etc/passwd", "http://", "http://[", "http://a:x", "http://a?b",
-                                 "http://user:word@127.0.0.1", "http://127.0.0.1/\n"])
+                                 "http://user:word@127.0.0.1", "http://127.0.0.1/\n", f"http://{'a' * 64}", "http://a..b"])
 def test_a_bad_address_is_bad_usage(url):
     assert told(url)[0] == 2
 
@@ -291,6 +291,37 @@ def test_a_prometheus_that_hangs_is_one_line(begin, monkeypatch, capfd):
         thread.join()
     said = capfd.readouterr()
     assert not said.out and re.fullmatch(r"fleet: .*: no (whole )?answer within 1 s\n", said.err)
+
+
+@pytest.mark.parametrize("begin, drop", [
+    (b"", b"H"), (b"HTTP/1.1 200 OK\r\n", b"X: y\r\n"), (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n")],
+    ids=["status line", "headers", "told to go on", "chunks"])
+def test_a_prometheus_that_drips_is_one_line_in_time(begin, drop, monkeypatch, capfd):
+    from copyscope.fleet import ask, command  # pylint: disable=import-outside-toplevel
+
+    monkeypatch.setattr(ask, "PATIENCE_S", 1)
+    enough = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        def serve() -> None:
+            one, _ = server.accept()
+            with one, contextlib.suppress(OSError):
+                one.sendall(begin)
+                # Often enough for each read, and for long.
+                for _ in range(200):
+                    one.sendall(drop)
+                    if enough.wait(0.1):
+                        break
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        since = time.monotonic()
+        assert command.main([f"http://127.0.0.1:{server.getsockname()[1]}"]) == 3
+        took = time.monotonic() - since
+        enough.set()
+        thread.join()
+    said = capfd.readouterr()
+    assert took < 5 and not said.out and re.fullmatch(r"fleet: .*: no whole answer within 1 s\n", said.err)
 
 
 def test_a_prometheus_without_metrics_of_ours_is_one_line(tmp_path):

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import http.client
 import json
+import threading
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 from copyscope.common.errors import Refused, Unusable, shown
 
-# For one question, from its first to its last byte.
+# For one question, from the look-up of its host's name to the last byte of its answer.
 PATIENCE_S = 30
 MOST_BYTES = 256 << 20
 PIECE = 1 << 16
+Read = TypeVar("Read")
 
 
 class Sample(NamedTuple):
@@ -43,6 +46,30 @@ def checked(url: str) -> str:
         raise Unusable("an address with a password in it is seen by all who list processes: "
                        "reach that Prometheus by a proxy on this machine")
     return url.rstrip("/")
+
+
+def within(seconds: float, act: Callable[[], Read]) -> Read:
+    """What a call gives. After so many seconds SlowAnswer is raised, whatever the call waits for: a
+    limit of each read is none for a far side that sends a byte now and then, and the look-up of a
+    name has none at all. The call is left behind, in a thread that holds up no exit."""
+    given: list[Read] = []
+    failed: list[BaseException] = []
+
+    def call() -> None:
+        """Make the call, and keep what comes of it."""
+        try:
+            given.append(act())
+        except BaseException as error:  # pylint: disable=broad-exception-caught
+            failed.append(error)
+
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if failed:
+        raise failed[0]
+    if not given:
+        raise SlowAnswer
+    return given[0]
 
 
 class Prometheus:
@@ -84,7 +111,7 @@ class Prometheus:
     def _data(self, path: str, words: dict[str, str]) -> list[Any]:
         """What an answer tells."""
         try:
-            body = self._body(path, words)
+            body = within(PATIENCE_S, lambda: self._body(path, words))
         except (TimeoutError, SlowAnswer):
             raise self.refusal(f"no whole answer within {PATIENCE_S} s") from None
         except urllib.error.URLError as error:
@@ -94,6 +121,9 @@ class Prometheus:
             raise self.refusal(f"cannot be reached: {reason}") from None
         except (OSError, http.client.HTTPException) as error:
             raise self.refusal(f"the answer broke off: {error or type(error).__name__}") from None
+        except ValueError as error:
+            # Of a name that DNS cannot have, or a proxy in the environment that is no address.
+            raise Unusable(f"{self.url} cannot be asked: {error}") from None
         try:
             answer = json.loads(body)
             if answer["status"] == "success":
