@@ -21,6 +21,12 @@ def twice(dice: Random) -> bytes:
     return ("{" + ",".join(f'"k{key}": 1' for key in keys) + "}").encode()
 
 
+def many_parts(dice: Random) -> bytes:
+    """JSON of 45 MB that is lists of nothing, tables of nothing or short numbers: gigabytes, once read."""
+    part = dice.choice([b"[],", b"{},", b"[[]],", b"1.5,"])
+    return b"[" + part * (45_000_000 // len(part)) + b"0]"
+
+
 def long_key(dice: Random) -> bytes:
     """TOML with a key of 50,000 parts, in one of its forms."""
     part = dice.choice(["a", '"a"', "'a.b'", r'"\""'])
@@ -66,7 +72,7 @@ def sparse(_dice: Random) -> bytes:
 
 # Name, what makes it, and the tools that read it.
 KINDS: dict[str, tuple[str, Callable[[Random], bytes]]] = {
-    "keys that repeat": ("record.json", twice), "a long key": ("mine.toml", long_key),
+    "keys that repeat": ("record.json", twice), "many parts": ("record.json", many_parts), "a long key": ("mine.toml", long_key),
     "a large header": (f"{ARCHIVED}/runs.tar.xz", large_header),
     "headers of headers": (f"{ARCHIVED}/runs.tar.xz", headers_of_headers),
     "a sparse file": (f"{ARCHIVED}/runs.tar.xz", sparse)}

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from copyscope.common.errors import CommandError, one_line
+from copyscope.common.json_bounds import check_parts
 from copyscope.files.output_folder import MOST_BYTES, OutputFolder
 from copyscope.files.record_file import RecordFile
 
@@ -64,6 +65,7 @@ class StateFile(KeptFile):
             if not folder.file(self.path.name):
                 return None
             raw = folder.read(self.path.name, MOST_BYTES)
+        check_parts(raw, MOST_BYTES)
         state = json.loads(raw)
         if state is None:
             raise ValueError("it holds nothing")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from copyscope.common.errors import Refused, Unusable, lacks_module, shown
+from copyscope.common.json_bounds import check_parts
 from copyscope.common.tree import DOCS
 from copyscope.files.output_folder import Proof
 
@@ -115,6 +116,7 @@ def check_texts(value: Any) -> None:
 def parse_json(data: str | bytes, source: object) -> Any:
     """Read JSON, an older record as one of today; raise BadRecord with one line if it is none."""
     try:
+        check_parts(data, MOST_BYTES)
         text = data.decode("utf-8") if isinstance(data, bytes) else data
         found = json.loads(text, parse_constant=refuse_constant, parse_int=whole_number,
                            parse_float=real_number, object_pairs_hook=table)
