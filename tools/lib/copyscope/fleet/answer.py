@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from copyscope.common.errors import Refused
 
 from . import questions
-from .ask import Prometheus, Sample
+from .ask import MOST_TIME_S, Prometheus, Sample
 from .questions import HOST, SERVICE, Counter
 
 Key = tuple[str, ...]
@@ -146,14 +146,16 @@ class Window:
         for sample in last:
             key, host = whole_key(sample), key_of(sample, HOST)
             exact = key not in again and host in self.seen
+            # A counter that went back although it is said not to: what it rose by is not known.
             found[key_of(sample, labels)] += \
-                sample.value - before.get(key, 0) if exact else guessed.get(key, 0)
+                max(sample.value - before.get(key, 0), 0) if exact else guessed.get(key, 0)
         return found
 
 
 def hosts_of(window: Window) -> dict[Key, Host]:
     """Every host, by job and name."""
-    read = {key_of(each, HOST): each.value for each in window.ask(questions.READ)}
+    read = {key_of(each, HOST): each.value for each in window.ask(questions.READ)
+            if each.value <= MOST_TIME_S}
     found: dict[Key, Host] = {}
     for each in window.ask(questions.hosts(window.window_s)):
         key, labels = key_of(each, HOST), each.labels

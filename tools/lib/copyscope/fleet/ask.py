@@ -13,11 +13,15 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 from copyscope.common.errors import Refused, Unusable, shown
+from copyscope.common.json_bounds import check_parts
 
 # For one question, from the look-up of its host's name to the last byte of its answer.
 PATIENCE_S = 30
 MOST_BYTES = 256 << 20
 PIECE = 1 << 16
+# What a counter of 64 bits can hold, and the last second that a date can name.
+MOST_VALUE = float(1 << 64)
+MOST_TIME_S = 253_402_300_799.0
 Read = TypeVar("Read")
 
 
@@ -70,6 +74,33 @@ def within(seconds: float, act: Callable[[], Read]) -> Read:
     if not given:
         raise SlowAnswer
     return given[0]
+
+
+def number(value: Any) -> float:
+    """A number of one of our metrics: none of them can be negative, infinite or no number."""
+    found = float(value)
+    if not 0 <= found <= MOST_VALUE:
+        raise ValueError(f"{found} is no number of such a metric")
+    return found
+
+
+def moment(value: Any) -> float:
+    """A time in seconds since 1970 that a date can name."""
+    found = float(value)
+    if not 0 <= found <= MOST_TIME_S:
+        raise ValueError(f"{found} is no time")
+    return found
+
+
+def labels_of(found: Any) -> dict[str, str]:
+    """The labels of a series, each of which can be written."""
+    if not isinstance(found, dict):
+        raise TypeError("the labels are no table")
+    for name, value in found.items():
+        f"{name}{value}".encode()
+        if not isinstance(value, str):
+            raise TypeError("a label is no text")
+    return found
 
 
 class Prometheus:
@@ -125,6 +156,7 @@ class Prometheus:
             # Of a name that DNS cannot have, or a proxy in the environment that is no address.
             raise Unusable(f"{self.url} cannot be asked: {error}") from None
         try:
+            check_parts(body, MOST_BYTES)
             answer = json.loads(body)
             if answer["status"] == "success":
                 return list(answer["data"]["result"])
@@ -138,25 +170,28 @@ class Prometheus:
     def now(self) -> float:
         """The time there: ours may be another."""
         try:
-            return float(self._data("query", {"query": "time()"})[0])
-        except (ValueError, TypeError, IndexError):
+            return moment(self._data("query", {"query": "time()"})[0])
+        except (ValueError, TypeError, IndexError, OverflowError):
             raise Unusable(f"{self.url} does not tell its time") from None
 
     def at(self, expression: str, when: float) -> list[Sample]:
         """Every series of an expression at a time."""
         data = self._data("query", {"query": expression, "time": f"{when:.3f}"})
-        return self._samples(data, lambda each: Sample(each["metric"], float(each["value"][1]), []))
+        return self._samples(data, lambda each: Sample(
+            labels_of(each["metric"]), number(each["value"][1]), []))
 
     def steps(self, expression: str, begin: float, end: float, step: float) -> list[Sample]:
         """Every series of an expression, at each step."""
         data = self._data("query_range", {"query": expression, "start": f"{begin:.3f}",
                                           "end": f"{end:.3f}", "step": f"{step:.3f}"})
         return self._samples(data, lambda each: Sample(
-            each["metric"], 0.0, [(float(when), float(value)) for when, value in each["values"]]))
+            labels_of(each["metric"]), 0.0,
+            [(moment(when), number(value)) for when, value in each["values"]]))
 
-    def _samples(self, data: list[Any], read: Any) -> list[Sample]:
+    def _samples(self, data: list[Any], read: Callable[[Any], Sample]) -> list[Sample]:
         """What an answer has, read."""
         try:
             return [read(each) for each in data]
-        except (KeyError, TypeError, ValueError, IndexError):
-            raise Unusable(f"{self.url} does not answer as a Prometheus does") from None
+        except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+            raise Unusable(f"{self.url} does not answer as a Prometheus does: "
+                           f"{shown(str(error), 80)}") from None
