@@ -127,7 +127,7 @@ class Exporter:
         )
         self.state = StateFile(asked.state, "--state", self.complaints) if asked.state else None
         self.server = (
-            serve.listen(values["--serve"], self.published.registry)
+            serve.listen(values["--serve"], self.published.registry, self.complaints)
             if "--serve" in values
             else None
         )
