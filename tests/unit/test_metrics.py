@@ -200,9 +200,16 @@ def test_a_scrape_stays_below_one_mebibyte(path, asked):
     (f"/kubepods/pod{UID}/crio-{ID}", ("/kubepods", UID, ID)),
     (f"/kubepods/pod{'0f' * 16}/{ID}", ("/kubepods", "0f" * 16, ID)),
     (f"/kubepods.slice/kubepods-pod{UID.replace('-', '_')}.slice/crio-conmon-{ID}.scope", ("/kubepods.slice", UID, "")),
+    (f"/docker/{ID}/kubelet/kubepods/burstable/pod{UID}/{'cd' * 32}", (f"/docker/{ID}/kubelet/kubepods/burstable", UID, "cd" * 32)),
+    *((path, (path, "", "")) for path in (
+        f"/pod{UID}", f"/pod{UID}/{ID}", f"/system.slice/pod{UID}/{ID}", f"/mine/pod{UID}/{ID}", f"/kubepods/x/pod{UID}/{ID}",
+        f"/kubepods/x-pod{UID}/{ID}", f"/mykubepods/pod{UID}/{ID}", f"/kubepods.slice/pod{UID}/{ID}",
+        f"/mine.slice/kubepods-pod{UID.replace('-', '_')}.slice", f"/kubepods.slice/mine-pod{UID.replace('-', '_')}.slice/crio-{ID}.scope",
+        f"/kubepods.slice/kubepods-besteffort.slice/kubepods-burstable-pod{UID.replace('-', '_')}.slice",
+        f"/user.slice/user-1000.slice/user@1000.service/app.slice/kubepods/pod{UID}/{ID}", "", "/", "//", "/kubepods", "/kubepods/")),
     ("/system.slice/podman.service", ("/system.slice/podman.service", "", "")),
     (f"/system.slice/docker-{ID}.scope", (f"/system.slice/docker-{ID}.scope", "", ""))])
-def test_pods_are_found_in_paths(path, said):
+def test_pods_are_found_in_paths_of_kubelet_alone(path, said):
     assert groups.pod_of(path) == said
 
 

@@ -13,9 +13,20 @@ MOUNTS = Path("/proc/self/mounts")
 # So many paths of groups that are gone are remembered.
 GONE_MOST = 10_000
 # The folder of a pod, by either driver of kubelet; a static pod has the hash of its file for a UID.
-POD = re.compile(
-    r"(?:.*-)?pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|[0-9a-f]{32})(?:\.slice)?"
+# The name alone is anybody's: kubelet's are in folders of kubelet's, one for each class but the
+# best, and with systemd the name of a slice begins with those of all above it.
+UID = r"(?P<uid>[0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|[0-9a-f]{32})"
+CLASS = "(?:burstable|besteffort)"
+PODS = (
+    re.compile(rf"(?:[^/]*/)?kubepods(?:/{CLASS})?/pod{UID}"),
+    re.compile(
+        rf"(?:[^/]*/)?(?P<root>(?:[^/]+-)?kubepods)\.slice"
+        rf"(?:/(?P<class>(?P=root)-{CLASS})\.slice)?"
+        rf"/(?(class)(?P=class)|(?P=root))-pod{UID}\.slice"
+    ),
 )
+# Below it users make groups as they like.
+USERS = "/user.slice/"
 # The folder of a container in it: containerd, CRI-O, Docker with systemd; cgroupfs has the bare id.
 CONTAINER = re.compile(r"(?:(?:cri-containerd|crio|docker)-)?([0-9a-f]{64})(?:\.scope)?")
 
@@ -38,13 +49,15 @@ def readable(path: str) -> str:
 def pod_of(path: str) -> tuple[str, str, str]:
     """The path above the pod, the pod's UID, the container's id; of no pod the whole path."""
     parts = path.split("/")
-    for at, part in enumerate(parts):
-        pod = POD.fullmatch(part)
+    for at in range(3, len(parts) + 1) if not path.startswith(USERS) else ():
+        # Names of three folders decide: a path of thousands takes no longer for each.
+        last = "/".join(parts[at - 3 : at])
+        pod = next(filter(None, (each.fullmatch(last) for each in PODS)), None)
         if pod:
-            container = CONTAINER.fullmatch(parts[at + 1]) if at + 1 < len(parts) else None
+            container = CONTAINER.fullmatch(parts[at]) if at < len(parts) else None
             return (
-                "/".join(parts[:at]) or "/",
-                pod[1].replace("_", "-"),
+                "/".join(parts[: at - 1]),
+                pod["uid"].replace("_", "-"),
                 container[1] if container else "",
             )
     return path, "", ""
