@@ -137,7 +137,7 @@ def test_a_counter_never_goes_back_and_is_true_again():
     for amount in (100, -30, 20, 20):
         made.count(line([process(1, {"late_copy": amount})]), NOW)
         shown.append(summed(text_of(made), "copyscope_site_bytes_total", site="late_copy"))
-        made.restore(json.loads(json.dumps(made.state())), NOW)
+        made.restore(json.loads(json.dumps(made.state())))
     assert shown == [100, 100, 100, 110]
 
 
@@ -233,7 +233,7 @@ def test_a_restart_goes_on_and_laws_count_once_a_watch():
     first = ledger_of(*[line([process(1, SENT)], laws_broken=["completion"])] * 2)
     state = json.loads(json.dumps(first.state()))
     second = ledger.Ledger(200)
-    second.restore(state, NOW + 60)
+    second.restore(state)
     assert summed(text_of(second), "copyscope_sent_bytes_total") == 284
     second.count(line([process(1, SENT)], laws_broken=["completion"], watch="b"), NOW + 61)
     text = text_of(second)
@@ -242,9 +242,22 @@ def test_a_restart_goes_on_and_laws_count_once_a_watch():
     assert summed(text, "copyscope_laws_broken_total", law="sends") == 0
     # Less is asked for: those that moved last stay.
     third = ledger.Ledger(1)
-    third.restore(ledger_of(line([process(1, SENT, comm="old")]), line([process(2, SENT, comm="new")])).state(), NOW + 2)
+    third.restore(ledger_of(line([process(1, SENT, comm="old")]), line([process(2, SENT, comm="new")])).state())
     third.count(line([]), NOW + 3)
     assert {who[1] for who in third.services} == {"new", "other"}
+
+
+def test_who_was_idle_for_long_goes_on_after_a_restart_while_there_is_room():
+    made = ledger_of(*[line([process(pid, SENT, comm=f"c{pid}") for pid in range(1, 4)])] * 2)
+    second, later = ledger.Ledger(4), NOW + 3 * ledger.IDLE_S
+    second.restore(json.loads(json.dumps(made.state())))
+    assert summed(text_of(second), "copyscope_sent_bytes_total", comm="c1") == 284
+    second.count(line([process(1, SENT, comm="c1")], watch="b"), later)
+    assert summed(text_of(second), "copyscope_sent_bytes_total", comm="c1") == 426
+    assert summed(text_of(second), "copyscope_sent_bytes_total", comm="c2") == 284
+    # Two come, and there is one place: one of those that are idle makes room, and not both.
+    second.count(line([process(pid, SENT, comm=f"c{pid}") for pid in (4, 5)], watch="b"), later + 1)
+    assert {who[1] for who in second.services} == {"c1", "c3", "c4", "c5", "other"}
 
 
 @pytest.mark.parametrize("damage", [

@@ -140,7 +140,7 @@ class Exporter:
         try:
             state = self.state.read()
             if state is not None:
-                self.ledger.restore(state, time.time())
+                self.ledger.restore(state)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             self.state.set_aside(str(error) or type(error).__name__)
             self.ledger = Ledger(self.ledger.most)

@@ -109,13 +109,14 @@ class Ledger:
             self.cut.add(who)
         return who
 
-    def _forget_idle(self) -> None:
-        """Make room: the series of those that moved nothing for long end."""
-        for who in [
-            who
+    def _forget_idle(self, places: int) -> None:
+        """Make room for so many: the series of those that moved nothing for longest end."""
+        idle = sorted(
+            (service.last_s, who)
             for who, service in self.services.items()
             if who != THE_REST and service.last_s < self.read_s - IDLE_S
-        ]:
+        )
+        for _, who in idle[:places]:
             del self.services[who]
 
     def _room_left(self, features: size.Features) -> int:
@@ -135,8 +136,9 @@ class Ledger:
         new = sorted(
             (who for who in moved if who not in self.services), key=lambda who: -moved[who]
         )
-        if new and len(self.services) - 1 + len(new) > self.most:
-            self._forget_idle()
+        lacking = len(self.services) - 1 + len(new) - self.most
+        if new and lacking > 0:
+            self._forget_idle(lacking)
         self._fit(features)
         left = self._room_left(features)
         for who in new:
@@ -236,8 +238,9 @@ class Ledger:
             ],
         }
 
-    def restore(self, state: dict[str, Any], now_s: float) -> None:
-        """Go on where another watch ended; raises ValueError and the like if it is damaged."""
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on where another watch ended; raises ValueError and the like if it is damaged. Who was
+        idle for long keeps its series as in a watch that goes on: there is room for them."""
         if state["schema"] != SCHEMA:
             raise ValueError(f"its schema is {state['schema']!r}")
         services = {
@@ -247,11 +250,9 @@ class Ledger:
         if THE_REST not in services or any(len(who) != len(THE_REST) for who in services):
             raise ValueError("it lacks services")
         machine = Counters.of(state["machine"])
-        self.services, self.read_s = services, now_s
+        self.services, self.read_s = services, float(state["read"])
         self.machine.add(machine.values)
         self.machine.peaks = machine.peaks
         self.watch, self.broken = str(state["watch"]), set(state["broken"])
         self.measured = set(map(str, state["measured"]))
         self.cut = {tuple(map(str, each["who"])) for each in state["services"] if each["cut"]}
-        self._forget_idle()
-        self.read_s = float(state["read"])
