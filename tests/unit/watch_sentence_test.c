@@ -190,6 +190,19 @@ TEST(references_that_nobody_followed_are_not_called_clean)
 	       "copied behind the socket is not known (nobody looked).");
 }
 
+/* The total has no such socket, and so no reason. */
+TEST(what_one_process_lacks_has_a_reason_although_the_whole_has_it)
+{
+	plain(&m, 0, 1000);
+	forget_count(&m, COUNT_returned_bytes);
+	strcpy(m.r.count_why[COUNT_returned_bytes], "nobody looked");
+	expect(&m, "how much was read is not known (nobody looked).");
+	*m.r.count_why[COUNT_returned_bytes] = '\0';
+	expect(&m, "how much was read is not known (for one of its sockets nobody counted it).");
+	m.r.unopened_sockets = 1;
+	expect(&m, "how much was read is not known (one of its sockets lay in a network namespace that was not entered).");
+}
+
 TEST(a_refusal_names_its_limit)
 {
 	made_watch(&m);

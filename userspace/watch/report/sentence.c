@@ -120,10 +120,20 @@ static bool some(struct figure f)
 	return f.known && f.bytes;
 }
 
-/* Why a site is not known, of the whole: once for all processes. */
+/* The whole has its reasons once for all processes. It has none for what is known of it: its sums lack sockets in
+ * network namespaces that were not entered, as those are that a process has left, and the sums of processes do not.
+ */
+static const char *why_or_socket(const struct watch_record *r, const char *why)
+{
+	if (*why)
+		return why;
+	return r->unopened_sockets ? "one of its sockets lay in a network namespace that was not entered" :
+				     "for one of its sockets nobody counted it";
+}
+
 static const char *why_no(const struct watch_record *r, enum site site)
 {
-	return *r->sites[site].why ? r->sites[site].why : "for one of its sockets nobody counted it";
+	return why_or_socket(r, r->sites[site].why);
 }
 
 /* Why nobody saw what became of some bytes behind the socket. */
@@ -348,7 +358,7 @@ static void say_receives(const struct watch_record *r, struct sentence *s)
 	bool copies_known = figure_site(s->moved, SITE_rx_copy).known;
 
 	if (!received.known)
-		say(s, SAY_RECEIVED_UNKNOWN, r->count_why[COUNT_returned_bytes]);
+		say(s, SAY_RECEIVED_UNKNOWN, why_or_socket(r, r->count_why[COUNT_returned_bytes]));
 	if (!some(received))
 		return;
 	say(s, SAY_RECEIVED, size(received.bytes).text);
