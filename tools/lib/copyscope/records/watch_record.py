@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .documents import check
+from .documents import MOST_NUMBER, BadRecord, check
 from .older import SCHEMA
 from .run_record import Record
 
@@ -99,6 +99,25 @@ def watched_of(data: dict[str, Any], source: Path) -> list[Watched]:
 def check_watch(data: Any, source: Path) -> None:
     """Raise BadRecord unless it is a record of watch."""
     check(data, "record", source, AGAIN)
+    if "stacks" in data:
+        check_stacks(data["stacks"], source)
+
+
+def check_stacks(found: dict[str, Any], source: Path) -> None:
+    """Raise BadRecord unless each number of a frame or a module leads to one: no schema can say
+    how long another list is."""
+    modules, frames = len(found["modules"]), len(found["frames"])
+    for number, frame in enumerate(found["frames"]):
+        at = f"stacks.frames[{number}]"
+        if frame["module"] is not None and frame["module"] >= modules:
+            raise BadRecord(source, f"{at}.module", f"there are {modules} modules", AGAIN)
+        # Far fewer digits than Python refuses to read.
+        if len(frame["offset"]) > 20 or int(frame["offset"]) >= MOST_NUMBER:
+            raise BadRecord(source, f"{at}.offset", "it is no address of 64 bits", AGAIN)
+    for number, stack in enumerate(found["stacks"]):
+        if any(place >= frames for place in stack["frames"]):
+            raise BadRecord(source, f"stacks.stacks[{number}].frames", f"there are {frames} frames",
+                            AGAIN)
 
 
 def is_watch(data: Any) -> bool:

@@ -56,7 +56,7 @@ def rows(use: dict[str, Any]) -> list[tuple[float, str, str]]:
 
 def threads(use: dict[str, Any]) -> list[str]:
     """Those with most samples, if there are several."""
-    found = use.get("by_thread", [])
+    found = [each for each in use.get("by_thread", []) if each["samples"] and use["samples"]]
     told = [f"{each['comm']}, tid {each['tid']}: {100 * each['samples'] / use['samples']:.1f} % of "
             f"these samples; copying payload {100 * each['copies'] / each['samples']:.1f} % of its "
             "own" for each in found[:MOST_THREADS] if each["tid"]]
@@ -82,7 +82,8 @@ def processes(record: Record) -> list[Use]:
     if not record.at("cpu.clock"):
         return []
     names = {each["pid"]: each["process"] for each in record.data["verdicts"]}
-    found = sorted(((each["pid"], each["cpu"]) for each in record.data["processes"] if each["cpu"]),
+    found = sorted(((each["pid"], each["cpu"]) for each in record.data["processes"]
+                    if each.get("cpu")),
                    key=lambda each: -each[1]["samples"])
     return [of_process(names.get(pid, f"pid {pid}"), use, record.data["cpu"]["hz"])
             for number, (pid, use) in enumerate(found) if not number or use["samples"] >= LEAST]

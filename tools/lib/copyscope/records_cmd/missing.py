@@ -56,7 +56,7 @@ def law_why(record: Record, why: str | None) -> str | None:
 def unchecked(record: Record) -> bool:
     """Did perf count no packets beside the programs? The kernel may not run them for all."""
     probes = record.at("backend.probes") or []
-    return any(probe["status"] == "attached" and probe["site"] == "tx_copy"
+    return any(probe.get("status") == "attached" and probe.get("site") == "tx_copy"
                and probe.get("unseen_firings", 0) is None for probe in probes)
 
 

@@ -75,6 +75,15 @@ def sample(each: stacks.Stack, text: Texts) -> bytes:
                          for key, value in labels))
 
 
+def began_s(record: Record) -> float:
+    """When it began, in seconds since 1970; 0 if that is no such date."""
+    try:
+        began = datetime.fromisoformat(record.at("started").replace("Z", "+00:00")).timestamp()
+    except ValueError:
+        return 0
+    return max(began, 0)
+
+
 def profile(record: Record) -> bytes:
     """The whole file, compressed as it is usual."""
     text = Texts()
@@ -82,7 +91,7 @@ def profile(record: Record) -> bytes:
              for name, unit in (("calls", "count"), ("moved", "bytes"))]
     body = [*kinds, *(sample(each, text) for each in stacks.stacks_of(record)),
             *locations(record, text)]
-    began = datetime.fromisoformat(record.at("started").replace("Z", "+00:00")).timestamp()
+    began = began_s(record)
     times = number(TIME_NS, int(began * 1e9)) + \
         number(DURATION_NS, int(record.at("window.seconds") * 1e9))
     strings = b"".join(part(STRINGS, each.encode()) for each in text.known)
