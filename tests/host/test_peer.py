@@ -2,6 +2,7 @@
 """Two hosts make one run: both halves are joined and judged as one."""
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import subprocess
@@ -105,6 +106,9 @@ def test_the_record_names_both_hosts_and_their_devices(hosts):
     assert record["experiment"]["passes"]["timed"] is None and "two hosts" in record["experiment"]["passes"]["why"]
     assert record["experiment"]["timing"]["pass"] == "counted" and not record["experiment"]["timing"]["comparable"]
     assert "--host" in record["command"]
+    # How it is reached may hold a password, and all may read a record.
+    hidden = [record["command"][record["command"].index(name) + 1] for name in ("--ssh", "--far")]
+    assert hidden == ["(not kept)"] * 2 and "fake_ssh" not in json.dumps(record)
     assert sender_of(record) == f"{hosts.near.address}:9000"
 
 

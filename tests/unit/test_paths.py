@@ -2,6 +2,7 @@
 """What compares takes every path of a run: its words reach trace_run, and what makes no sense is refused first."""
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from copyscope import sweep
 from copyscope.common.errors import Unusable
 from copyscope.common.tree import ROOT
-from copyscope.runs import paths
+from copyscope.runs import folder, paths, tables
 
 OPTION = re.compile(r"--[a-z]+(?:-[a-z]+)*")
 # Those of a guest's launcher, and of what a user of sweep cannot have asked for.
@@ -76,3 +77,28 @@ def test_an_option_that_an_error_of_a_path_names_is_there():
     ("veth", "its own kernel takes each packet in"), ("nic", "behind two NICs"), ("peer", "on another host")])
 def test_an_answer_says_where_it_holds(path, said):
     assert paths.told(path, "6.12").startswith(f"Path {path}, Linux 6.12; ") and said in paths.told(path, "6.12")
+
+
+SHELLS = ["--ssh", "sshpass -p SECRET ssh", "--far=sudo SECRET", "--ss=SECRET", "--fa", "--SECRET"]
+
+
+def test_no_file_of_a_sweep_keeps_how_the_other_host_is_reached(tmp_path):
+    words = ("--path", "peer", "--host", "lab2", "--ssh", SHELLS[1], "--far", "SECRET")
+    plan = plan_of(*words)
+    made = folder.Folder(tmp_path / "out", plan)
+    with made:
+        made.set_aside("a", 1, "it failed", ["trace_run", *SHELLS, "--host", "lab2"])
+    # Reached otherwise it is the same plan; an older file of it keeps nothing either.
+    file = tmp_path / "out" / "plan.json"
+    file.write_text(json.dumps(plan))
+    with folder.Folder(tmp_path / "out", plan_of(*words[:-1], "OTHER")):
+        pass
+    texts = [each.read_text() for each in (tmp_path / "out").rglob("*.json")]
+    assert len(texts) == 2 and not any("SECRET" in each or "OTHER" in each for each in texts)
+    assert "lab2" in texts[0] and "lab2" in texts[1]
+    assert "SECRET" not in tables.command_line([*SHELLS, "--out", "x"]) and "--out x" in tables.command_line([*SHELLS, "--out", "x"])
+
+
+def test_words_that_are_no_shells_are_kept():
+    words = ["--seconds", "1", "--s=1", "--f", "x", "--sshx", "y", "--far-half", "z", "ssh", "--", "-"]
+    assert paths.hidden(words) == words

@@ -3,6 +3,7 @@
 #include "userspace/report/record_json.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "userspace/common/json.h"
@@ -558,12 +559,40 @@ static void put_peer(json_t *o, const struct experiment *x)
 		put(o, "peer", lost_peer_json(x));
 }
 
+#define HIDDEN "(not kept)"
+
+/* The words of a shell that reach the other host may hold a password, and all may read a record. An option may be
+ * shortened: to two letters, as others begin with the first one. Where its value begins in the word; NULL: it is none
+ * of these. It is empty if the next word is the value.
+ */
+static const char *hidden_value(const char *word)
+{
+	static const char *const hidden[] = { "ssh", "far" };
+	size_t length;
+
+	if (strncmp(word, "--", 2))
+		return NULL;
+	length = strcspn(word + 2, "=");
+	for (size_t i = 0; i < sizeof(hidden) / sizeof(*hidden); i++)
+		if (length >= 2 && !strncmp(word + 2, hidden[i], length))
+			return word + 2 + length;
+	return NULL;
+}
+
 static json_t *command_json(const struct record *r)
 {
 	json_t *command = json_array();
+	bool hide = false;
 
-	for (char **word = r->command; word && *word; word++)
-		json_array_append_new(command, text(*word));
+	for (char **word = r->command; word && *word; word++) {
+		const char *value = hide ? NULL : hidden_value(*word);
+		char shown[64];
+
+		if (value && *value)
+			snprintf(shown, sizeof(shown), "%.*s=" HIDDEN, (int)(value - *word), *word);
+		json_array_append_new(command, text(hide ? HIDDEN : value && *value ? shown : *word));
+		hide = value && !*value;
+	}
 	return command;
 }
 

@@ -16,6 +16,7 @@ from copyscope.records.passes import COUNTED
 from copyscope.records.run_record import Record
 
 from . import plan as plans
+from .paths import hidden, without_shells
 from .series import BESIDE
 
 PROOFS = {"plan.json": has_schema(plans.SCHEMA)}
@@ -76,19 +77,26 @@ class Folder:
                     raise Unusable(f"{self.runs}: it holds records, but there is no plan.json; "
                                    "choose another --out")
 
+    def kept_plan(self) -> dict[str, Any]:
+        """The plan as its file has it."""
+        return without_shells(self.plan)
+
     def write_plan(self) -> None:
         """Write the plan."""
-        self.files.write("plan.json", json.dumps(self.plan, indent=2) + "\n")
+        self.files.write("plan.json", json.dumps(self.kept_plan(), indent=2) + "\n")
 
     def keep_plan(self) -> None:
         """Write the plan, or check it against the one that the runs here were made by."""
         file = self.root / "plan.json"
-        different = plans.differs(load_plan(self.root), self.plan)
+        there = load_plan(self.root)
+        # Those of older releases have how it is reached.
+        old = without_shells(there)
+        different = plans.differs(old, self.kept_plan())
         # A slip that no run came of, such as a wrong --kernel, binds nobody.
         if different and (self.runs_files.names() or self.failures()):
             raise Unusable(f"{file}: {different}: the folder holds runs of another plan; "
                            "repeat its options or choose another --out")
-        if different:
+        if different or there != old:
             self.write_plan()
 
     def clear_pending(self) -> None:
@@ -156,7 +164,7 @@ class Folder:
         left_in = left_in or self.pending_files
         there = left_in.file(f"{name}.json")
         failure = {"schema": "copyscope.failure/1", "run": name, "exit_status": status,
-                   "stderr": stderr, "command": command,
+                   "stderr": stderr, "command": hidden(command),
                    "record": f"{name}.record" if there else None,
                    "why": None if there else "record: the run ended without one"}
         self.failed_files.write(f"{name}.json", json.dumps(failure, indent=2) + "\n")

@@ -20,6 +20,8 @@ HELP = {
                        "(sudo -n trace_run)"),
 }
 WORDS = tuple(HELP)
+# Those that a shell splits, and what files have in place of their values.
+OF_A_SHELL, HIDDEN = ("ssh", "far"), "(not kept)"
 
 
 def add_options(parser: argparse.ArgumentParser, default: str, more: str = "") -> None:
@@ -80,6 +82,29 @@ def words_of(settings: dict[str, Any]) -> list[str]:
     """The same for trace_run, and the port that a profile may have."""
     return [each for key in (*WORDS, "port") if key in settings
             for each in (f"--{key}", str(settings[key]))]
+
+
+def hidden(words: list[str]) -> list[str]:
+    """Words of a command as a file may keep them that all may read: what reaches the other host, as
+    a shell has it, may hold a password. userspace/report does the same; options may be shortened,
+    to two letters."""
+    kept: list[str] = []
+    hide = False
+    for word in words:
+        option, equals, _ = word.partition("=")
+        is_shell = not hide and len(option) > 3 and any(f"--{each}".startswith(option)
+                                                        for each in OF_A_SHELL)
+        kept.append(HIDDEN if hide else f"{option}={HIDDEN}" if is_shell and equals else word)
+        hide = is_shell and not equals
+    return kept
+
+
+def without_shells(plan: dict[str, Any]) -> dict[str, Any]:
+    """A plan as a file keeps it: how the other host is reached makes no other plan."""
+    settings = {key: HIDDEN if key in OF_A_SHELL else each
+                for key, each in plan["settings"].items()}
+    points = [{**each, "arguments": hidden(each["arguments"])} for each in plan["points"]]
+    return {**plan, "settings": settings, "points": points}
 
 
 def told(path: str, kernel: str) -> str:

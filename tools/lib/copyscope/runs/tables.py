@@ -21,6 +21,7 @@ from copyscope.records.run_record import ENDS, NO_PROFILE, Record
 
 from . import pairs, summaries
 from .launch import HOST, clock
+from .paths import hidden
 from .plan import duration_s
 from .summaries import MODELLED_SAID
 from .values import COUNTS, EVENTS, MODELLED, column, from_pass, metrics, modelled_metrics
@@ -240,7 +241,7 @@ def each_once(values: Iterable[Any]) -> str:
 def command_line(arguments: list[str]) -> str:
     """The command as typed in the tree: names of files, wherever typed, made relative to it."""
     words: list[str] = []
-    for word in arguments:
+    for word in hidden(arguments):
         option, equals, value = word.rpartition("=") if word.startswith("--") else ("", "", word)
         of = option or (words[-1] if words else "")
         if of == "--out" or of == "--profile" and value.endswith(".toml"):
