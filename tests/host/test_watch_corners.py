@@ -48,6 +48,26 @@ def test_sequence_books_tell_of_receives_what_calls_tell(body, copied, passed, b
     assert not unbalanced(record)
 
 
+# As ODD_RECEIVES, of sockets that live and die in the window: no call under way excuses a difference.
+WHOLE_RECEIVES = {
+    "spliced": ("c, d = pair(); c.send(bytes(9000)); c.close(); r, w = os.pipe(); n = 0\n"
+                "while n < 5000: n += os.splice(d.fileno(), w, 5000 - n)\n"
+                "take(d, 4000); d.close(); time.sleep(.1)", 5000, "balanced"),
+    "urgent byte skipped": ("c, d = pair(); c.send(bytes(10), socket.MSG_OOB); c.send(bytes(10)); time.sleep(.05)\n"
+                            "take(d, 19); c.close(); d.close(); time.sleep(.1)", None, "not testable"),
+}
+
+
+@pytest.mark.parametrize("words", [("--books", "calls"), ("--sizes",), ("--stacks",)], ids=" ".join)
+@pytest.mark.parametrize("body, passed, law", WHOLE_RECEIVES.values(), ids=WHOLE_RECEIVES)
+def test_receives_balance_where_bytes_leave_by_no_receive(body, passed, law, words):
+    _, record = Program(body).watched(*words)
+    assert record["total"]["fate"]["passed_on_bytes"] == passed
+    assert [each["laws"]["receives"]["status"] for each in record["sockets"]
+            if each["counts"]["returned_bytes"] != 0] == [law]
+    assert not unbalanced(record)
+
+
 def test_unread_and_unsent_bytes_are_balances():
     program = Program("a.setblocking(False)\n"
                       "try:\n"

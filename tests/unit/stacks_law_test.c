@@ -93,6 +93,25 @@ TEST(a_call_under_way_cannot_be_tested)
 	assert_non_null(strstr(r->stacks_law.why, "under way"));
 }
 
+TEST(what_left_as_pages_is_on_no_stack_by_tracepoints_and_explains_no_other_byte)
+{
+	struct watch_record *r = made();
+
+	socket.moved.count[COUNT_returned_bytes] += 300;
+	socket.moved.passed_bytes = 300;
+	watch_stacks_weigh(r);
+	assert_int_equal(r->stacks_law.status, LAW_NOT_TESTABLE);
+	assert_non_null(strstr(r->stacks_law.why, "spliced out or mapped"));
+	socket.moved.passed_bytes = 299;
+	watch_stacks_weigh(r);
+	assert_int_equal(r->stacks_law.status, LAW_BROKEN);
+	/* With trampolines the calls are known. */
+	socket.moved.passed_bytes = 300;
+	socket.moved.sites_known = 1u << SITE_rx_splice;
+	watch_stacks_weigh(r);
+	assert_int_equal(r->stacks_law.status, LAW_BROKEN);
+}
+
 TEST(what_was_not_measured_cannot_be_tested)
 {
 	struct watch_record *r = made();

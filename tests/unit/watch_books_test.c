@@ -152,6 +152,63 @@ TEST(test_receives_are_held_against_what_they_returned_unless_other_calls_copied
 	assert_int_equal(watch_law_sides(WATCH_LAW_receives, &s, &book, &hooked).right, 300);
 }
 
+TEST(test_what_was_spliced_out_is_held_against_receives_and_explains_no_lost_byte)
+{
+	struct watch_book book = mid_stream();
+	struct watch_hooked hooked = all_hooks;
+	struct watch_sides sides;
+	struct watch_socket s;
+
+	hooked.calls = hooked.no_sockmaps = true;
+	book.flags = WATCH_BORN | WATCH_DIED;
+	book.now.received = 800;
+	book.now.unread = 0;
+	/* 300 of 307 were copied, and no tracepoint tells of the others. */
+	book.slot.recvs_returned = book.slot.rx_settled = book.rx_copied = 300;
+	watch_socket_fill(&s, &book, &hooked);
+	sides = watch_law_sides(WATCH_LAW_receives, &s, &book, &hooked);
+	assert_true(sides.known);
+	assert_int_equal(sides.left, 307);
+	assert_int_equal(sides.right, 307);
+	book.slot.recvs_returned--;
+	sides = watch_law_sides(WATCH_LAW_receives, &s, &book, &hooked);
+	assert_true(sides.known);
+	assert_int_equal(sides.right, 306);
+	/* With trampolines the call that splices tells. */
+	hooked.rx_calls = hooked.trampolines = true;
+	book.slot.recvs_returned = 300;
+	book.slot.rx_spliced = 7;
+	watch_socket_fill(&s, &book, &hooked);
+	assert_int_equal(watch_law_sides(WATCH_LAW_receives, &s, &book, &hooked).right, 307);
+	book.slot.rx_spliced = 6;
+	watch_socket_fill(&s, &book, &hooked);
+	sides = watch_law_sides(WATCH_LAW_receives, &s, &book, &hooked);
+	assert_true(sides.known);
+	assert_int_equal(sides.right, 306);
+}
+
+TEST(test_an_urgent_byte_that_nobody_read_breaks_no_law_of_receives)
+{
+	struct watch_book book = mid_stream();
+	struct watch_hooked hooked = all_hooks;
+	struct watch_socket s;
+
+	hooked.calls = hooked.no_sockmaps = true;
+	book.flags = WATCH_BORN | WATCH_DIED;
+	book.now.received = 800;
+	book.now.unread = 0;
+	book.now.urgent_seq = 77;
+	book.slot.recvs_returned = book.slot.rx_settled = book.rx_copied = 306;
+	for (int with_trampolines = 0; with_trampolines < 2; with_trampolines++) {
+		hooked.rx_calls = hooked.trampolines = with_trampolines;
+		watch_socket_fill(&s, &book, &hooked);
+		assert_false(watch_law_sides(WATCH_LAW_receives, &s, &book, &hooked).known);
+	}
+	book.now.urgent_seq = 0;
+	watch_socket_fill(&s, &book, &hooked);
+	assert_true(watch_law_sides(WATCH_LAW_receives, &s, &book, &hooked).known);
+}
+
 TEST(test_a_fin_is_no_byte)
 {
 	struct watch_book book = mid_stream();

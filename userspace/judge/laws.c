@@ -678,7 +678,7 @@ static const struct law_row {
 	  "sent in user pages for the first time + unsent in them at the closing", 0, true, false, NULL },
 	{ "copied", "completed as COPIED", "copied, as far as counted", 0, true, false, NULL },
 	{ "sends", "accepted by sequence numbers", "returned by send calls", 0, true, false, NULL },
-	{ "receives", "returned by sequence numbers; of datagrams: copied", "returned by receive calls", 0, true, false, NULL },
+	{ "receives", "returned by sequence numbers; of datagrams: copied", "returned by receive calls, or passed on as pages", 0, true, false, NULL },
 	{ "TLS send", "plaintext accepted by kernel TLS", "tls_copy + tls_reference + tls_splice", 0, false, true,
 	  law_tls_send },
 	{ "TLS encryption", "plaintext accepted by kernel TLS", "tls_encrypt", 0, false, true, law_tls_encryption },

@@ -201,19 +201,37 @@ static bool copies_are_unsettled(const struct watch_book *book)
 	return book->slot.rx_odd || book->rx_copied != (settled == WATCH_UNSETTLED ? 0 : settled);
 }
 
+/* Why what calls returned may differ from what left by sequence numbers, and no count is wrong; NULL: it may not. */
+static const char *why_receives_differ(const struct watch_movements *m, const struct watch_book *book)
+{
+	if (watch_was_urgent(book))
+		return "an urgent byte was read before its turn, or never";
+	if (!(m->counts_known >> COUNT_returned_bytes & 1))
+		return "a sockmap may have taken bytes that no receive returned";
+	if (m->site_bytes[SITE_rx_map])
+		return "TCP_ZEROCOPY_RECEIVE may have copied what no receive returned";
+	return NULL;
+}
+
+/* What left as pages is returned by no receive. By tracepoints it is the rest of what left, so that the law then holds
+ * copies and discards against calls. */
 static struct watch_sides sides_of_receives(const struct watch_socket *s, const struct watch_book *book,
 					    const struct watch_hooked *hooked)
 {
 	const struct watch_movements *m = &s->moved;
+	uint64_t returned = m->count[COUNT_returned_bytes], by_calls = book->slot.recvs_returned;
+	const char *why = why_receives_differ(m, book);
+	struct watch_sides sides;
 
-	if (hooked->calls && m->site_bytes[SITE_rx_splice] + m->site_bytes[SITE_rx_map])
-		return watch_not_known("bytes left by splice or mapped, which no receive returns");
-	if (watch_tls_receives(book, hooked))
-		return sides_of_calls(s, book, hooked, m->count[COUNT_returned_bytes],
-				      book->slot.recvs_returned + watch_tls_of(book, hooked)->returned);
+	if (watch_tls_receives(book, hooked)) {
+		if (hooked->calls && m->passed_bytes)
+			return watch_not_known("bytes left by splice or mapped, which no receive returns");
+		return sides_of_calls(s, book, hooked, returned, by_calls + watch_tls_of(book, hooked)->returned);
+	}
 	if (hooked->calls && copies_are_unsettled(book))
 		return watch_not_known(COPIED_ODDLY);
-	return sides_of_calls(s, book, hooked, m->count[COUNT_returned_bytes], book->slot.recvs_returned);
+	sides = sides_of_calls(s, book, hooked, returned, by_calls + m->passed_bytes);
+	return sides.known && sides.left != sides.right && why ? watch_not_known(why) : sides;
 }
 
 /* Datagrams. Each passes a place once or never. */
