@@ -188,6 +188,9 @@ static __always_inline int receive_ended(struct sock *sk, int ret, int flags)
 	return 0;
 }
 
+/* In place of the room, where the datagram stays in the queue. */
+#define ROOM_OF_PEEK (~0ull)
+
 /* pid_tgid -> room in the buffer of the receive of datagrams that is under way */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -207,8 +210,9 @@ static __always_inline void datagram_awaited(struct watch_slot *slot, u64 room)
 		__sync_fetch_and_add(&slot->rx_odd, 1);
 }
 
-static __always_inline int datagram_receive_begins(struct sock *sk, u64 room)
+static __always_inline int datagram_receive_begins(struct sock *sk, u64 size, int flags)
 {
+	u64 room = flags & MSG_PEEK_FLAG ? ROOM_OF_PEEK : size;
 	struct watch_slot *slot;
 	u32 place;
 
@@ -223,15 +227,15 @@ static __always_inline int datagram_receive_begins(struct sock *sk, u64 room)
 }
 
 SEC("?fentry/udp_recvmsg")
-int BPF_PROG(datagram_receive_enter, struct sock *sk, struct msghdr *msg, size_t size)
+int BPF_PROG(datagram_receive_enter, struct sock *sk, struct msghdr *msg, size_t size, int flags)
 {
-	return datagram_receive_begins(sk, size);
+	return datagram_receive_begins(sk, size, flags);
 }
 
 SEC("?fentry/udpv6_recvmsg")
-int BPF_PROG(datagram_receive_enter_v6, struct sock *sk, struct msghdr *msg, size_t size)
+int BPF_PROG(datagram_receive_enter_v6, struct sock *sk, struct msghdr *msg, size_t size, int flags)
 {
-	return datagram_receive_begins(sk, size);
+	return datagram_receive_begins(sk, size, flags);
 }
 
 /* Several tasks may read a UDP socket at the same time. */
@@ -252,7 +256,8 @@ static __always_inline void datagram_copied(struct slot_way *way, u32 place, u64
 }
 
 /* A datagram was copied to the reader as far as there was room, and is thrown away. A linear one is copied where
- * nothing can be hooked (copy_linear_skb). @len is less than 0 where the reader leaves it in the queue (peek). */
+ * nothing can be hooked (copy_linear_skb). @len is less than 0 where the reader leaves it in the queue (peek), and 0 if
+ * it had no room either: recv(fd, NULL, 0, MSG_PEEK). */
 SEC("?fentry/skb_consume_udp")
 int BPF_PROG(datagram_taken, struct sock *sk, struct sk_buff *skb, int len)
 {
@@ -262,10 +267,12 @@ int BPF_PROG(datagram_taken, struct sock *sk, struct sk_buff *skb, int len)
 
 	if (len < 0 || (!datagrams_watch && !window_open()))
 		return 0;
+	room = task_noted(&receiving);
+	if (!len && room && *room == ROOM_OF_PEEK)
+		return 0;
 	way = way_find(cookie_of(sk), &place);
 	if (!way || !bytes || is_lost(FAULT_LOSE_TAKEN))
 		return 0;
-	room = task_noted(&receiving);
 	if (room && *room < bytes)
 		copied = *room;
 	datagram_copied(way, place, copied, bytes - copied);

@@ -166,13 +166,14 @@ static void filed(int rounds)
 	pair_close(p);
 }
 
-/* Peeked at, then taken in part, with MSG_TRUNC and without. */
+/* Awaited without a buffer, peeked at, then taken in part, with MSG_TRUNC and without. */
 static void in_part(int rounds, bool told_whole)
 {
 	struct pair p = pair_make(AF_INET, 0);
 
 	for (int i = 0; i < rounds; i++) {
 		give(p.to, BYTES, 0);
+		take(p.from, 0, MSG_PEEK, BYTES);
 		take(p.from, BYTES, MSG_PEEK, BYTES);
 		take(p.from, SHORT, i & 1 && told_whole ? MSG_TRUNC : 0, BYTES);
 	}
