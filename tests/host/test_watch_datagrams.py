@@ -12,7 +12,7 @@ import pytest
 from helpers.datagrams import BEFORE, DATAGRAMS, agrees, program, sums
 from helpers.records import needs_root
 from helpers.watch_tool import PRIME, broken, record_of, watch
-from helpers.windows import Watching
+from helpers.windows import WATCH, Watching
 
 pytestmark = needs_root
 # Asks and answers as DNS does: a socket for each of the client's questions, one for all of the server's answers.
@@ -111,6 +111,15 @@ def test_iperf3_says_the_same(tmp_path):
     assert sum(each["counts"]["returned_bytes"] + each["counts"]["dropped_bytes"] + each["closing"]["unread_bytes"]
                for each in record["sockets"] if each["protocol"] == "udp" and each["local"].endswith(":52017")) \
         == told["bytes"] + 4
+
+
+def test_datagrams_are_counted_where_control_groups_are_hidden(tmp_path):
+    """As `ip netns exec` hides them, behind a sysfs of its own."""
+    record, told = tmp_path / "record.json", tmp_path / "told"
+    hidden = "mount -t sysfs none /sys; ip link set lo up; exec \"$@\""
+    subprocess.run(["unshare", "-m", "-n", "sh", "-c", hidden, "sh", WATCH, "--json", record, "--", *program(told, "told")],
+                   check=True, timeout=300)
+    agrees(json.loads(record.read_text()), json.loads(told.read_text().splitlines()[-1]), sum(BEFORE.values()))
 
 
 def test_datagrams_that_find_no_room_are_a_term(tmp_path):

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -398,14 +399,33 @@ static int attached_with(const struct engine *p, int i)
 	return -1;
 }
 
+/* Where no control groups are in sight, mounts them nowhere: "ip netns exec" hides them behind a sysfs of its own.
+ * Returns a descriptor, or -1. */
+static int cgroups_open(void)
+{
+	char mount[PATH_BYTES];
+	int context, fd;
+
+	if (cgroup_mount(mount, sizeof(mount)))
+		return open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	context = fsopen("cgroup2", FSOPEN_CLOEXEC);
+	if (context < 0)
+		return -1;
+	fd = fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) ? -1 :
+		     fsmount(context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+	close(context);
+	context = fd < 0 ? -1 : openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	return context;
+}
+
 /* NULL, and errno. */
 static struct bpf_link *attach_to_all_cgroups(struct bpf_program *program)
 {
-	char mount[PATH_BYTES];
 	struct bpf_link *link;
-	int root, err;
+	int root = cgroups_open(), err;
 
-	root = cgroup_mount(mount, sizeof(mount)) ? open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (root < 0)
 		return NULL;
 	link = bpf_program__attach_cgroup(program, root);

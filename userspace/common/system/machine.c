@@ -3,11 +3,13 @@
 #include "userspace/common/system/machine.h"
 
 #include <errno.h>
+#include <linux/magic.h>
 #include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* Arm's processors have numbers for a name, on two lines. */
@@ -96,6 +98,14 @@ void machine_read(struct machine *m)
 	m->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
 }
 
+/* What is mounted above it may hide it. */
+static bool is_cgroup2(const char *path)
+{
+	struct statfs fs;
+
+	return !statfs(path, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC;
+}
+
 bool cgroup_mount(char *path, size_t size)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
@@ -103,7 +113,7 @@ bool cgroup_mount(char *path, size_t size)
 	bool found = false;
 
 	while (mounts && !found && (m = getmntent(mounts))) {
-		found = !strcmp(m->mnt_type, "cgroup2");
+		found = !strcmp(m->mnt_type, "cgroup2") && is_cgroup2(m->mnt_dir);
 		if (found)
 			snprintf(path, size, "%s", m->mnt_dir);
 	}

@@ -23,7 +23,7 @@ struct machine {
 
 void machine_read(struct machine *m);
 
-/* Where control groups (version 2) are mounted; false: nowhere. */
+/* Where control groups (version 2) are mounted and in sight; false: nowhere. */
 bool cgroup_mount(char *path, size_t size);
 
 #endif
