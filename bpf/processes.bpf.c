@@ -7,6 +7,7 @@
 #include "bpf/include/census.bpf.h"
 #include "bpf/include/datagram.bpf.h"
 #include "bpf/include/queues.bpf.h"
+#include "bpf/include/uncovered.bpf.h"
 #include "bpf/include/who.bpf.h"
 
 /* A socket that TCP closed before: what it received may still be read. */
@@ -95,6 +96,20 @@ static __always_inline int datagrams_held(struct sock *sk, const struct task_str
 	return 0;
 }
 
+/* Only calls may move bytes from here on, and its process may be gone when the next walk comes. */
+static __always_inline void held_at_opening(struct watch_book *book, const struct task_struct *t)
+{
+	if (watch_mode != WATCH_MODE_OPEN || book->flags & WATCH_OURS || !is_member(t->tgid))
+		return;
+	owner_note(book, &book->holder, true);
+	ours_note(book);
+}
+
+static __always_inline bool ports_or_others(const struct sock *sk)
+{
+	return watch_filter == WATCH_OF_PORTS || (watch_filter == WATCH_OF_NETNS && !inum_is_ours(netns_of(sk)));
+}
+
 SEC("?iter/task_file")
 int walk_descriptors(struct bpf_iter__task_file *ctx)
 {
@@ -117,6 +132,8 @@ int walk_descriptors(struct bpf_iter__task_file *ctx)
 		if (watch_mode == WATCH_MODE_OPEN)
 			watch_gauges.zerocopy_seen = 1;
 	}
+	if (sk && opened_by_walk && !ports_or_others(sk))
+		uncovered_note(sk);
 	if (sk && is_udp(sk))
 		return datagrams_held(sk, t);
 	if (sk && sk->sk_protocol == IPPROTO_MPTCP_NUMBER)
@@ -139,8 +156,10 @@ int walk_descriptors(struct bpf_iter__task_file *ctx)
 		book = book_of_closed(sk, tp);
 	if (!book && state != BPF_TCP_CLOSE && !inum_is_ours(netns_of(sk)))
 		book = book_of_unentered(sk, tp);
-	if (book)
-		holder_note(book, t, watch_pass);
+	if (!book)
+		return 0;
+	holder_note(book, t, watch_pass);
+	held_at_opening(book, t);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "bpf/include/datagram.bpf.h"
 #include "bpf/include/sizes.bpf.h"
 #include "bpf/include/tls.bpf.h"
+#include "bpf/include/uncovered.bpf.h"
 #include "bpf/include/user_stack.bpf.h"
 
 #define MSG_OOB_FLAG 0x01
@@ -415,6 +416,8 @@ int BPF_PROG(receive_call, struct sock *sk, int ret, int flags)
 {
 	if (is_tcp(sk))
 		return receive_ended(sk, ret, flags);
+	if (opened_by_walk)
+		uncovered_received(sk, ret);
 	if (!datagrams_wanted || !counts_by_tracepoint || !is_udp(sk))
 		return 0;
 	return datagrams_watch ? datagram_call_watched(sk, ret, flags) : datagram_call(sk, ret, flags);

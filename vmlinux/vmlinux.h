@@ -96,6 +96,7 @@ typedef struct {
 
 struct sock {
 	struct sock_common __sk_common;
+	u16 sk_type;
 	u16 sk_protocol;
 	u64 sk_route_caps;
 	socket_lock_t sk_lock;

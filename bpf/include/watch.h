@@ -22,6 +22,21 @@
 enum watch_layer { WATCH_LAYER_NONE, WATCH_LAYERS(WATCH_LAYER_ENUM) WATCH_LAYER_COUNT };
 #undef WATCH_LAYER_ENUM
 
+/* X(symbol, name): sockets that have no books; the name of one. */
+#define WATCH_UNCOVERED(X)                                              \
+	X(UNIX, "UNIX socket")                                         \
+	X(VSOCK, "vsock socket")                                       \
+	X(SCTP, "SCTP socket")                                         \
+	X(SMC, "SMC socket")                                           \
+	X(RAW, "raw socket")                                           \
+	X(PACKET, "packet socket")                                     \
+	X(XDP, "AF_XDP socket")                                        \
+	X(OTHER, "other socket")
+
+#define WATCH_UNCOVERED_ENUM(symbol, name) WATCH_UNCOVERED_##symbol,
+enum watch_uncovered { WATCH_UNCOVERED(WATCH_UNCOVERED_ENUM) WATCH_UNCOVERED_COUNT };
+#undef WATCH_UNCOVERED_ENUM
+
 /* What a send does with the pages that it is given. */
 enum watch_kind { WATCH_KIND_COPY, WATCH_KIND_REFERENCE, WATCH_KIND_SPLICE, WATCH_KINDS };
 
@@ -386,6 +401,7 @@ struct watch_gauges {
 	unsigned long long sockmaps;	/* that there were at the last reading */
 	unsigned long long sockmap_seen;	/* a socket was in one */
 	unsigned long long sized_processes;	/* that asked for histograms of their own */
+	unsigned long long uncovered[WATCH_UNCOVERED_COUNT];	/* sockets of the subject that have no books */
 	unsigned long long size_strays;		/* sized sockets that were not known to be the subject's */
 };
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
+import sys
 import time
 
 import pytest
 
 from helpers.records import needs_root
 from helpers.small_program import Program
+from helpers.watch_tool import record_of, watch
 from helpers.windows import Watching, bytes_of, laws_of, unbalanced
 
 pytestmark = needs_root
@@ -66,6 +69,34 @@ def test_receives_balance_where_bytes_leave_by_no_receive(body, passed, law, wor
     assert [each["laws"]["receives"]["status"] for each in record["sockets"]
             if each["counts"]["returned_bytes"] != 0] == [law]
     assert not unbalanced(record)
+
+
+BY_UNIX_SOCKETS = """
+import socket
+a, b = socket.socketpair()
+a.sendall(bytes(50000)); n = 0
+while n < 50000: n += len(b.recv(50000))
+"""
+
+
+def test_unix_sockets_that_moved_bytes_are_named_with_their_number(tmp_path):
+    file = tmp_path / "record.json"
+    watch("--json", file, "--", sys.executable, "-c", BY_UNIX_SOCKETS)
+    record = record_of(file)
+    unix = {each["what"]: each for each in record["not_covered"]}["UNIX sockets"]
+    # The one that was read from; the other one, and descriptors of the test's own, if a walk met them.
+    assert unix["seen"] and unix["sockets"] >= 1
+    assert all("moved no payload over TCP or UDP; what passed" in each["sentence"] for each in record["verdicts"])
+
+
+def test_a_socket_that_a_command_brings_along_is_its_own(tmp_path):
+    file, reads = tmp_path / "record.json", "import os\nn = 0\nwhile n < 130000: n += len(os.read(0, 65536))"
+    with socket.create_server(("127.0.0.1", 0)) as listener, \
+         socket.create_connection(listener.getsockname()) as far, listener.accept()[0] as brought:
+        far.sendall(bytes(130000))
+        watch("--json", file, "--", sys.executable, "-c", reads, stdin=brought)
+    record = record_of(file)
+    assert moved(record) == (0, 130000) and not unbalanced(record)
 
 
 def test_unread_and_unsent_bytes_are_balances():

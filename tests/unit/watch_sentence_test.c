@@ -32,7 +32,18 @@ static void forget_count(struct made_watch *m, enum count count)
 TEST(what_moved_nothing_is_said_to)
 {
 	made_watch(&m);
-	expect(&m, "moved no payload.");
+	expect(&m, "moved no payload over TCP or UDP.");
+}
+
+TEST(sockets_that_no_book_covers_are_named)
+{
+	made_watch(&m);
+	m.r.uncovered[WATCH_UNCOVERED_UNIX] = 2;
+	m.r.uncovered[WATCH_UNCOVERED_XDP] = 1;
+	expect(&m, "moved no payload over TCP or UDP; what passed 2 UNIX sockets, 1 AF_XDP socket is not in these numbers.");
+	m.r.process_count = 2;
+	expect(&m, "moved no payload over TCP or UDP; what passed 2 UNIX sockets, 1 AF_XDP socket of the watched processes "
+	       "is not in these numbers.");
 }
 
 static void plain(struct made_watch *m, uint64_t sent, uint64_t received)

@@ -20,7 +20,7 @@
 
 /* The verdicts on a watched process: what became of what it wanted. X(symbol, name, meaning) */
 #define WATCH_VERDICTS(X)                                                                     \
-	X(MOVED_NOTHING, "moved nothing", "no byte of payload was sent or received")          \
+	X(MOVED_NOTHING, "moved nothing", "no byte of payload was sent or received over TCP or UDP") \
 	X(REFUSED, "refused", "it asked for zero copy, and the kernel refused with ENOBUFS")  \
 	X(IN_VAIN, "in vain", "it asked for zero copy, and all of it was copied after all")   \
 	X(PARTLY, "partly", "some of what was to go without a copy was copied after all")     \
@@ -261,6 +261,7 @@ struct watch_record {
 	char count_why[COUNT_COUNT][WHY_BYTES];	/* why a count is not known; empty if it is */
 	struct watch_gap not_covered[WATCH_GAPS_MAX];
 	int gap_count;
+	uint64_t uncovered[WATCH_UNCOVERED_COUNT];	/* sockets of the subject that have no books */
 	struct watch_overhead overhead;
 	uint64_t lost_events;		/* the ring had no room: sums are short, laws not testable */
 	uint64_t unseen_events;		/* of any socket: no program ran for them */

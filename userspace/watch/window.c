@@ -585,6 +585,24 @@ static void layers_fill(const struct watch *w, struct watch_record *r)
 	}
 }
 
+/* Those that a walk over descriptors met, and since 6.3 those that were read from. */
+static void uncovered_fill(const struct watch *w, struct watch_record *r)
+{
+	static const char *const names[] = {
+#define UNCOVERED_NAME(symbol, name) [WATCH_UNCOVERED_##symbol] = name "s",
+		WATCH_UNCOVERED(UNCOVERED_NAME)
+#undef UNCOVERED_NAME
+	};
+	const struct watch_gauges gauges = engine_gauges(w->probes);
+
+	for (enum watch_uncovered kind = 0; kind < WATCH_UNCOVERED_COUNT; kind++) {
+		r->uncovered[kind] = gauges.uncovered[kind];
+		gap(r, names[kind], gauges.uncovered[kind], "only TCP and UDP have these books");
+		r->not_covered[r->gap_count - 1].sockets = gauges.uncovered[kind];
+	}
+	gap(r, "RDMA", false, "only TCP and UDP have these books");
+}
+
 static void gaps_fill(const struct watch *w, struct watch_record *r)
 {
 	uint64_t sockmaps = engine_gauges(w->probes).sockmaps;
@@ -596,7 +614,7 @@ static void gaps_fill(const struct watch *w, struct watch_record *r)
 	if (!w->hooked.datagrams)
 		gap(r, "UDP", false, "begins and ends of its sockets are told by programs of control groups, which need "
 		    "version 2 of these and CAP_NET_ADMIN, and since 7.0 a kernel that accepts trampolines");
-	gap(r, "UNIX sockets, AF_XDP, RDMA, SMC", false, "only TCP and UDP have these books");
+	uncovered_fill(w, r);
 	if (sockmaps)
 		gap(r, "sockmap redirects to ingress", true,
 		    "this machine has a sockmap, and what it redirects moves no sequence number");

@@ -406,6 +406,29 @@ static void say_others(const struct watch_sum *sum, struct sentence *s)
 	}
 }
 
+/* Of all processes: which of them holds a socket without a book is not kept. */
+static void say_uncovered(const struct watch_record *r, struct sentence *s)
+{
+	static const char *const names[] = {
+#define UNCOVERED_NAME(symbol, name) [WATCH_UNCOVERED_##symbol] = name,
+		WATCH_UNCOVERED(UNCOVERED_NAME)
+#undef UNCOVERED_NAME
+	};
+	char all[SENTENCE_BYTES / 4] = "", count[32];
+
+	for (enum watch_uncovered kind = 0; kind < WATCH_UNCOVERED_COUNT; kind++) {
+		size_t used = strlen(all);
+
+		if (!r->uncovered[kind])
+			continue;
+		number_text(r->uncovered[kind], count);
+		snprintf(all + used, sizeof(all) - used, "%s%s %s%s", used ? ", " : "", count, names[kind],
+			 r->uncovered[kind] == 1 ? "" : "s");
+	}
+	if (*all)
+		say(s, SAY_UNCOVERED, all, r->process_count > 1 ? " of the watched processes" : "");
+}
+
 /* Appends a part as a sentence of its own. */
 static void join(char text[SENTENCE_BYTES], const char *part)
 {
@@ -442,6 +465,8 @@ void sentence_of_process(const struct watch_record *r, const struct watch_proces
 		(void)(say(&whole, SAY_PLAIN_NOTHING) || say(&whole, SAY_NOTHING_KNOWN));
 	else if (!*text)
 		(void)(say(&whole, SAY_NOTHING) || say(&whole, SAY_NOTHING_KNOWN));
+	if (!*sends && !*receives && !*tls)
+		say_uncovered(r, &whole);
 	say_others(&p->sum, &whole);
 	if (p->sum.handed_on)
 		say(&whole, SAY_HANDED_ON, sockets(p->sum.handed_on).text);

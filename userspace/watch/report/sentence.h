@@ -88,7 +88,9 @@ enum { SENTENCE_BYTES = 2000 };
 	X(INTO_BUFFERS, OF_SITE(rx_direct), 0, "; % of it straight into buffers of the program")    \
 	X(PLAIN_NOTHING, 0, OF_COUNT(accepted_bytes) | OF_COUNT(returned_bytes),                    \
 	  "moved no payload of plain TCP or UDP")                                                   \
-	X(NOTHING, 0, OF_COUNT(accepted_bytes) | OF_COUNT(returned_bytes), "moved no payload")      \
+	X(NOTHING, 0, OF_COUNT(accepted_bytes) | OF_COUNT(returned_bytes),                             \
+	  "moved no payload over TCP or UDP")                                                       \
+	X(UNCOVERED, 0, 0, "; what passed %% is not in these numbers")                             \
 	X(NOTHING_KNOWN, 0, 0, "how much it moved is not known")                                    \
 	X(OTHERS, 0, 0, "; % of % carried %, which are not in these numbers")                       \
 	X(HANDED_ON, 0, 0, "; another process used % of these before, and its bytes are in these numbers")
