@@ -328,6 +328,25 @@ static __always_inline bool fin_in_sequence(u32 state)
 	return after_it >> (state & 31) & 1;
 }
 
+/*
+ * In which state a field means what a reading takes it for:
+ *
+ *	field			SYN_SENT			CLOSE
+ *	write_seq		from the SYN on; before it	up to the move; then tcp_disconnect() adds a
+ *				the initial sequence number	window to it
+ *	snd_nxt, snd_una	from the SYN on; before it	up to the move: what is unsent or unacknowledged
+ *				those of an earlier life	is gone with its queue
+ *	bytes_*, rcv_nxt	always: tcp_disconnect()	until tcp_disconnect(), see closed_read_on()
+ *				has set them to 0
+ *
+ * A socket in LISTEN has no book. In SYN_SENT the SYN waits in the queue of unacknowledged packets, unless it is not
+ * sent yet: TCP_FASTOPEN_CONNECT has connect() return, and the first send sends it.
+ */
+static __always_inline bool syn_is_due(const struct sock *sk, u64 sent, int state)
+{
+	return state == BPF_TCP_SYN_SENT && !sent && !BPF_CORE_READ(sk, tcp_rtx_queue.rb_node);
+}
+
 /* @state: the one before, where the socket is told of a new one. */
 static __always_inline void reading_take(struct watch_reading *r, const struct tcp_sock *tp, int state)
 {
@@ -344,6 +363,10 @@ static __always_inline void reading_take(struct watch_reading *r, const struct t
 	r->urgent_seq = tp->urg_seq;
 	r->state = state;
 	r->fin_queued = fin_in_sequence(state);
+	if (syn_is_due(sk, r->sent, state)) {
+		r->accepted = 1;
+		r->unsent = r->unacked = 0;
+	}
 	r->asks_zerocopy = sk->__sk_common.skc_flags >>
 				   bpf_core_enum_value(enum sock_flags, SOCK_ZEROCOPY) & 1;
 	r->fin_received = sk->__sk_common.skc_flags >>

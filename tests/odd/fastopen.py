@@ -63,6 +63,28 @@ def fast_open(truth: Truth) -> Iterator[None]:
         truth.drain(other)
 
 
+def deferred(server: socket.socket) -> socket.socket:
+    """Its connect() has returned, and the first send will send the SYN."""
+    client = socket.socket()
+    client.setsockopt(socket.IPPROTO_TCP, raw.TCP_FASTOPEN_CONNECT, 1)
+    client.connect(server.getsockname())
+    return client
+
+
+@odd()
+def fast_open_deferred(truth: Truth) -> Iterator[None]:
+    """TCP_FASTOPEN_CONNECT before the window, and in it: until its first send a socket has a sequence number and no SYN."""
+    server = server_here()
+    early, idle = deferred(server), deferred(server)
+    yield
+    late, never = deferred(server), deferred(server)
+    for client, size in ((early, 100), (late, 300)):
+        truth.send(client, size)
+        truth.take(server.accept()[0], size)
+    # The window is read while they wait.
+    truth.kept += [idle, never]
+
+
 @odd()
 def fast_open_by_reference(truth: Truth) -> Iterator[None]:
     """MSG_ZEROCOPY with MSG_FASTOPEN: what the SYN has is copied by send, the rest is referenced."""
