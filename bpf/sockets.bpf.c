@@ -7,6 +7,7 @@
  * tcp_disconnect() set them to 0 in between, those at the move to CLOSE are the last.
  */
 #include "bpf/include/census.bpf.h"
+#include "bpf/include/queues.bpf.h"
 #include "bpf/include/sizes.bpf.h"
 #include "bpf/include/tls.bpf.h"
 #include "bpf/include/who.bpf.h"
@@ -33,7 +34,9 @@ static __always_inline u64 unsent_of(const struct watch_reading *r)
 static __always_inline void life_begin(struct watch_book *book)
 {
 	struct watch_slot *slot = slot_of(book);
-	struct watch_reading nothing = {};
+	/* Notifications keep their numbers. */
+	struct watch_reading nothing = { .zerocopy_sends = book->opened.zerocopy_sends,
+					 .first_id = book->opened.zerocopy_sends };
 
 	if (book->flags & WATCH_CLOSED) {
 		const struct watch_reading *first = &book->opened, *last = &book->closed;
@@ -53,6 +56,17 @@ static __always_inline void life_begin(struct watch_book *book)
 	book->opened.accepted = 1;
 	if (slot)
 		slot->since = 1;
+}
+
+/* The first life that a book tells of: one that nobody saw, before the window, may have used up numbers of
+ * notifications, which tcp_disconnect() does not set to 0. */
+static __always_inline void numbers_go_on(struct watch_book *book, const struct sock *sk)
+{
+	struct watch_slot *slot = slot_of(book);
+
+	book->opened.zerocopy_sends = book->opened.first_id = sk->sk_zckey.counter;
+	if (slot && book->opened.zerocopy_sends)
+		completions_begin(slot, &book->opened, sk);
 }
 
 /* A socket whose SYN was never answered accepted nothing but data in that SYN, and its numbers may not
@@ -127,6 +141,7 @@ static __always_inline int state_change(const unsigned long long *ctx)
 	struct sock *sk = (void *)ctx[0];
 	const struct tcp_sock *tp;
 	struct watch_book *book;
+	bool first;
 
 	if (!is_tcp(sk))
 		return 0;
@@ -138,8 +153,12 @@ static __always_inline int state_change(const unsigned long long *ctx)
 	book = book_of_state(ctx, sk, tp);
 	if (!book)
 		return 0;
-	if (new_state(ctx) == BPF_TCP_SYN_SENT)
+	if (new_state(ctx) == BPF_TCP_SYN_SENT) {
+		first = !(book->flags & WATCH_CLOSED);
 		life_begin(book);
+		if (first)
+			numbers_go_on(book, sk);
+	}
 	if (!book->addresses_known && new_state(ctx) != BPF_TCP_SYN_SENT)
 		addresses_take(book, sk);
 	owner_note_current(book, sk);

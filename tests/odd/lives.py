@@ -81,6 +81,23 @@ def disconnect_unread(truth: Truth) -> Iterator[None]:
 
 
 @odd()
+def disconnected_before(truth: Truth) -> Iterator[None]:
+    """connect(AF_UNSPEC) before the window, after sends by reference: the numbers of notifications go on."""
+    a, b = truth.pair()
+    truth.zero_copy(a, 1000, 8)
+    truth.take(b, 8000)
+    truth.completions(a, 8)
+    other = socket.create_server(("127.0.0.1", 0))
+    raw.disconnect(a)
+    yield
+    a.connect(other.getsockname())
+    c, _ = other.accept()
+    truth.zero_copy(a, 1000)
+    truth.take(c, 1000)
+    truth.completions(a, 1)
+
+
+@odd()
 def disconnect_unsent(truth: Truth) -> Iterator[None]:
     """connect(AF_UNSPEC) while bytes wait to be sent, then connected anew."""
     a, b = truth.pair()
