@@ -14,6 +14,7 @@
 static __always_inline struct watch_book *book_of_closed(struct sock *sk, const struct tcp_sock *tp)
 {
 	struct watch_book *book = book_begin(sk);
+	struct watch_slot *slot;
 
 	if (!book)
 		return NULL;
@@ -21,6 +22,10 @@ static __always_inline struct watch_book *book_of_closed(struct sock *sk, const 
 	queues_empty(&book->opened);
 	book->closed = book->opened;
 	book->flags |= WATCH_CLOSED;
+	/* Notifications that nobody has read yet are told anew with each error. */
+	slot = slot_of(book);
+	if (slot && book->opened.zerocopy_sends)
+		completions_begin(slot, &book->opened, sk);
 	return book;
 }
 

@@ -98,6 +98,19 @@ def disconnected_before(truth: Truth) -> Iterator[None]:
 
 
 @odd()
+def reset_with_unread_completion(truth: Truth) -> Iterator[None]:
+    """A socket that was reset before the window holds a notification that is read in it."""
+    a, b = truth.pair()
+    truth.zero_copy(a, 5000)
+    truth.take(b, 5000)
+    b.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+    b.close()
+    time.sleep(PAUSE_S)
+    yield
+    truth.completions(a, 1)
+
+
+@odd()
 def disconnect_unsent(truth: Truth) -> Iterator[None]:
     """connect(AF_UNSPEC) while bytes wait to be sent, then connected anew."""
     a, b = truth.pair()
