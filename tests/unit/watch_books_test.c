@@ -209,6 +209,33 @@ TEST(test_an_urgent_byte_that_nobody_read_breaks_no_law_of_receives)
 	assert_true(watch_law_sides(WATCH_LAW_receives, &s, &book, &hooked).known);
 }
 
+TEST(test_a_send_that_is_refused_with_nothing_in_flight_is_larger_than_the_limit)
+{
+	struct watch_book book = mid_stream();
+	struct watch_hooked hooked = all_hooks;
+	struct cause causes[WATCH_CAUSES_MAX];
+	struct watch_socket s;
+
+	hooked.limits = true;
+	book.slot.refused_memlock = 40;
+	watch_socket_fill(&s, &book, &hooked);
+	assert_int_equal(watch_causes_of(&s.moved, causes), 1);
+	assert_non_null(strstr(causes[0].remedy, "waiting does not help"));
+	assert_int_equal(causes[0].tally.calls, 40);
+	/* By tracepoints, too, which tell of no limit. */
+	hooked.limits = false;
+	book.slot.refused_memlock = 0;
+	book.slot.refused_by_unknown = 40;
+	watch_socket_fill(&s, &book, &hooked);
+	assert_int_equal(watch_causes_of(&s.moved, causes), 1);
+	assert_non_null(strstr(causes[0].remedy, "waiting does not help"));
+	/* One that was taken may have been in flight. */
+	book.now.zerocopy_sends = 1;
+	watch_socket_fill(&s, &book, &hooked);
+	assert_int_equal(watch_causes_of(&s.moved, causes), 1);
+	assert_null(strstr(causes[0].remedy, "waiting does not help"));
+}
+
 TEST(test_a_fin_is_no_byte)
 {
 	struct watch_book book = mid_stream();
@@ -500,6 +527,7 @@ TEST(test_refusals_by_either_limit_are_told_apart_from_those_by_one)
 	book.slot.refused_optmem = calls[0];
 	book.slot.refused_memlock = calls[1];
 	book.slot.refused_by_unknown = calls[2];
+	book.now.zerocopy_sends = 1;
 	watch_socket_fill(&s, &book, &hooked);
 	assert_int_equal(count_of(&s, COUNT_enobufs), 15);
 	assert_int_equal(watch_causes_of(&s.moved, causes), 3);

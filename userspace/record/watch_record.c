@@ -144,6 +144,7 @@ void watch_movements_add(struct watch_movements *into, const struct watch_moveme
 	into->fate.later += from->fate.later;
 	into->fate.unknown += from->fate.unknown;
 	into->fate.held += from->fate.held;
+	into->refused_at_rest += from->refused_at_rest;
 	into->passed_bytes += from->passed_bytes;
 	into->passed_unknown += from->passed_unknown;
 }

@@ -72,6 +72,7 @@ struct watch_movements {
 	 * arrived, and what was copied on arrival where it is known that the receiver is why. */
 	uint64_t late_by_tap_bytes, late_by_tun_bytes, late_on_way_out_bytes, late_by_delivery_bytes;
 	struct watch_fate fate;
+	uint64_t refused_at_rest;	/* of enobufs: by sockets that had nothing in flight all the time */
 	uint64_t passed_bytes;	/* received and passed on as pages: spliced or mapped */
 	uint64_t passed_unknown;	/* sockets of which that is not known */
 };

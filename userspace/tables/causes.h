@@ -92,6 +92,9 @@ enum cause_place {
 	  "net.core.optmem_max")                                                              \
 	X(MEMLOCK, "ENOBUFS, memlock", CAUSE_ELSEWHERE,                                       \
 	  "too many pages are in flight: wait for completions, or raise RLIMIT_MEMLOCK")      \
+	X(AT_REST, "ENOBUFS, nothing in flight", CAUSE_ELSEWHERE,                             \
+	  "each of these sends is larger than RLIMIT_MEMLOCK allows (or optmem_max is below " \
+	  "4 KiB): send less at once or raise it, as waiting does not help")                  \
 	X(NO_BUFFERS, "ENOBUFS", CAUSE_ELSEWHERE,                                             \
 	  "read completions sooner, or raise net.core.optmem_max or RLIMIT_MEMLOCK: "         \
 	  "which of the two refused is not measured here")                                    \

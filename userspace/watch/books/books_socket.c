@@ -23,6 +23,17 @@ static uint64_t refused_of(const struct watch_slot *slot)
 	return slot->refused_optmem + slot->refused_memlock + slot->refused_by_unknown;
 }
 
+/* Refusals of a socket that never had a send by reference in flight, nor a notification unread: it used up no limit,
+ * and each send by itself is more than one allows. */
+static uint64_t refused_at_rest(const struct watch_book *book, const struct watch_hooked *hooked)
+{
+	const struct watch_slot *slot = &book->slot;
+	bool rested = watch_last_of(book)->zerocopy_sends == book->opened.zerocopy_sends && !slot->opened_sends &&
+		      !slot->ring_sends;
+
+	return !rested ? 0 : hooked->limits ? slot->refused_memlock : refused_of(slot);
+}
+
 /* Where arrivals stand for copies, only those are told that no capture and no router may have made. */
 static void fill_late_causes(struct watch_movements *m, const struct watch_book *book,
 			     const struct watch_hooked *hooked)
@@ -99,6 +110,7 @@ static void fill_sends(struct watch_movements *m, const struct watch_book *book,
 	watch_set_count(m, COUNT_enobufs, hooked->limits ? slot : packets || !asks, refused_of(&book->slot));
 	watch_set_count(m, COUNT_refused_optmem, hooked->limits && slot, book->slot.refused_optmem);
 	watch_set_count(m, COUNT_refused_memlock, hooked->limits && slot, book->slot.refused_memlock);
+	m->refused_at_rest = refused_at_rest(book, hooked);
 	watch_set_count(m, COUNT_send_calls, hooked->calls, book->slot.send_calls);
 }
 

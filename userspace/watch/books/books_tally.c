@@ -323,6 +323,7 @@ static void movements_subtract(struct watch_movements *from, const struct watch_
 	from->fate.later -= less->fate.later;
 	from->fate.unknown -= less->fate.unknown;
 	from->fate.held -= less->fate.held;
+	from->refused_at_rest -= less->refused_at_rest;
 	from->passed_bytes -= less->passed_bytes;
 	from->passed_unknown -= less->passed_unknown;
 }

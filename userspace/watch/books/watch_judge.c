@@ -27,11 +27,20 @@ static void sends_add(struct cause_list *all, const struct watch_movements *m)
 	causes_of_sends(all, told);
 }
 
+/* Between two readings of a socket it may become less, once a send of its was taken. What other sockets have in flight
+ * is of the same limit. */
+uint64_t watch_refused_at_rest(const struct watch_movements *m)
+{
+	uint64_t most = m->count[m->counts_known >> COUNT_refused_memlock & 1 ? COUNT_refused_memlock : COUNT_enobufs];
+
+	return (int64_t)m->refused_at_rest < 0 || m->count[COUNT_zerocopy_sends] ? 0 : m->refused_at_rest < most ? m->refused_at_rest : most;
+}
+
 int watch_causes_of(const struct watch_movements *m, struct cause causes[WATCH_CAUSES_MAX])
 {
 	static const char no_bytes[] = "a refused send has no bytes";
 	struct cause_list all = { causes, 0 };
-	uint64_t either;
+	uint64_t either, rested = watch_refused_at_rest(m);
 
 	late_add(&all, CAUSE_LOCAL_DELIVERY, m->late_by_delivery_bytes);
 	late_add(&all, CAUSE_TAP_TX, m->late_by_tap_bytes);
@@ -42,15 +51,16 @@ int watch_causes_of(const struct watch_movements *m, struct cause causes[WATCH_C
 	sends_add(&all, m);
 	if (m->counts_known & 1ull << COUNT_refused_optmem) {
 		cause_add_refused(&all, CAUSE_OPTMEM, m->count[COUNT_refused_optmem], no_bytes);
-		cause_add_refused(&all, CAUSE_MEMLOCK, m->count[COUNT_refused_memlock], no_bytes);
+		cause_add_refused(&all, CAUSE_MEMLOCK, m->count[COUNT_refused_memlock] - rested, no_bytes);
 		either = m->count[COUNT_enobufs] - m->count[COUNT_refused_optmem] -
 			 m->count[COUNT_refused_memlock];
 		cause_add_refused(&all, CAUSE_NO_BUFFERS, either,
 				  "a refused send has no bytes, and both limits were reached");
 	} else {
-		cause_add_refused(&all, CAUSE_NO_BUFFERS, m->count[COUNT_enobufs],
+		cause_add_refused(&all, CAUSE_NO_BUFFERS, m->count[COUNT_enobufs] - rested,
 				  "a refused send has no bytes, and tracepoints do not tell which limit refused");
 	}
+	cause_add_refused(&all, CAUSE_AT_REST, rested, no_bytes);
 	return all.count;
 }
 

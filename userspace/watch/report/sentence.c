@@ -293,6 +293,8 @@ static void say_refused(struct sentence *s, bool told_asked)
 		say_asked(s);
 	if (!say(s, SAY_REFUSED_OF_ASKED, number(refused.bytes).text))
 		say(s, SAY_REFUSED, number(refused.bytes).text);
+	if (watch_refused_at_rest(s->moved) >= refused.bytes && (say(s, SAY_FOR_LARGE) || say(s, SAY_AT_REST)))
+		return;
 	if (optmem.bytes > memlock.bytes)
 		say(s, SAY_FOR_OPTMEM);
 	else if (memlock.bytes)

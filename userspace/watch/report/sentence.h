@@ -66,6 +66,9 @@ enum { SENTENCE_BYTES = 2000 };
 	  ", for want of option memory: read completions sooner, or raise net.core.optmem_max")     \
 	X(FOR_MEMLOCK, 0, OF_COUNT(refused_optmem) | OF_COUNT(refused_memlock),                     \
 	  ", by RLIMIT_MEMLOCK: wait for completions, or raise it")                                 \
+	X(FOR_LARGE, 0, OF_COUNT(refused_optmem) | OF_COUNT(refused_memlock),                       \
+	  ", by RLIMIT_MEMLOCK, with nothing in flight: send less at once than it allows, or raise it") \
+	X(AT_REST, 0, OF_COUNT(enobufs), ", though it had nothing in flight: send less at once, as waiting does not help") \
 	X(RECEIVED, 0, OF_COUNT(returned_bytes), "received %")                                      \
 	X(RECEIVED_UNKNOWN, 0, 0, "how much was read is not known (%)")                            \
 	X(READ_ALL, OF_READER, OF_READS, ", all copied by recv")                    \
