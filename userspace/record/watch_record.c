@@ -112,6 +112,17 @@ const char *watch_layer_name(enum watch_layer layer)
 	return layers[layer].name;
 }
 
+const char *watch_uncovered_names(enum watch_uncovered kind)
+{
+	static const char *const names[] = {
+#define UNCOVERED_NAME(symbol, name) [WATCH_UNCOVERED_##symbol] = name "s",
+		WATCH_UNCOVERED(UNCOVERED_NAME)
+#undef UNCOVERED_NAME
+	};
+
+	return names[kind];
+}
+
 void watch_set_site(struct watch_movements *m, enum site site, bool known, uint64_t bytes)
 {
 	if (!known)

@@ -297,6 +297,9 @@ const char *watch_law_name(enum watch_law law);
 const char *watch_layer_key(enum watch_layer layer);
 const char *watch_layer_name(enum watch_layer layer);
 
+/* "UNIX sockets" */
+const char *watch_uncovered_names(enum watch_uncovered kind);
+
 /* Notes a number, if it is known. */
 void watch_set_site(struct watch_movements *m, enum site site, bool known, uint64_t bytes);
 void watch_set_count(struct watch_movements *m, enum count count, bool known, uint64_t value);

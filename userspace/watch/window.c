@@ -550,13 +550,13 @@ static int members_fill(struct watch *w, struct watch_record *r)
 	return err ? err : more ? 0 : -ENOMEM;
 }
 
-static void gap(struct watch_record *r, const char *what, bool seen, const char *why)
+static struct watch_gap *gap(struct watch_record *r, const char *what, bool seen, const char *why)
 {
 	struct watch_gap *g = &r->not_covered[r->gap_count++];
 
-	g->what = what;
-	g->seen = seen;
+	*g = (struct watch_gap){ .what = what, .seen = seen };
 	snprintf(g->why, WHY_BYTES, "%s", why);
+	return g;
 }
 
 /* Why the sockets of a layer are told apart. */
@@ -580,27 +580,20 @@ static void layers_fill(const struct watch *w, struct watch_record *r)
 
 		if (!sockets)
 			continue;
-		gap(r, watch_layer_name(layer), true, why_apart(w, r, layer));
-		r->not_covered[r->gap_count - 1].sockets = sockets;
+		gap(r, watch_layer_name(layer), true, why_apart(w, r, layer))->sockets = sockets;
 	}
 }
 
 /* Those that a walk over descriptors met, and since 6.3 those that were read from. */
 static void uncovered_fill(const struct watch *w, struct watch_record *r)
 {
-	static const char *const names[] = {
-#define UNCOVERED_NAME(symbol, name) [WATCH_UNCOVERED_##symbol] = name "s",
-		WATCH_UNCOVERED(UNCOVERED_NAME)
-#undef UNCOVERED_NAME
-	};
 	const struct watch_gauges gauges = engine_gauges(w->probes);
+	static const char no_books[] = "only TCP and UDP have these books";
 
-	for (enum watch_uncovered kind = 0; kind < WATCH_UNCOVERED_COUNT; kind++) {
-		r->uncovered[kind] = gauges.uncovered[kind];
-		gap(r, names[kind], gauges.uncovered[kind], "only TCP and UDP have these books");
-		r->not_covered[r->gap_count - 1].sockets = gauges.uncovered[kind];
-	}
-	gap(r, "RDMA", false, "only TCP and UDP have these books");
+	for (enum watch_uncovered kind = 0; kind < WATCH_UNCOVERED_COUNT; kind++)
+		gap(r, watch_uncovered_names(kind), gauges.uncovered[kind], no_books)->sockets =
+			r->uncovered[kind] = gauges.uncovered[kind];
+	gap(r, "RDMA", false, no_books);
 }
 
 static void gaps_fill(const struct watch *w, struct watch_record *r)
@@ -627,7 +620,7 @@ static int by_id(const void *id, const void *cgroup)
 	return (x > y) - (x < y);
 }
 
-/* Each number once, those of sockets and of processes. */
+/* Each number once. */
 static void cgroup_add(const struct watch *w, struct watch_record *r, uint64_t id)
 {
 	const struct watch_cgroup *known;
