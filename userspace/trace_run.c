@@ -367,7 +367,7 @@ static int run_whole(struct run *run)
 {
 	int result;
 
-	if (permits_look() || room_check(&run->options.plan))
+	if (room_check(&run->options.plan))
 		return EXIT_REFUSED;
 	/* Open for all tries: the reader of a pipe would take the end of the first for the end. */
 	result = run->options.json ? reserve(run, NULL) : 0;
@@ -407,8 +407,9 @@ int main(int argc, char **argv)
 	streams_open();
 	streams_watch("trace_run");
 	if (argc > 2 && !strcmp(argv[1], runs))
-		return note_inherited(&the_run.inherited) || permits_look() ? EXIT_REFUSED :
+		return permits_look() || note_inherited(&the_run.inherited) ? EXIT_REFUSED :
 		       series_make(argv[2], argv[0], argc - 3, argv + 3, run_in_series);
 	options_parse(argc, argv, &the_run.options);
-	return note_inherited(&the_run.inherited) ? EXIT_REFUSED : run_whole(&the_run);
+	/* Where /proc is not mounted, the first makes one. */
+	return permits_look() || note_inherited(&the_run.inherited) ? EXIT_REFUSED : run_whole(&the_run);
 }

@@ -182,6 +182,9 @@ def as_of_here(line: str, place: Place) -> str:
     kept = sorted(each.name[:-5] for each in (place.folder / "results/runs").glob("*.json"))
     for name, which in (("20261122T100144", 0), ("20261122T100145", 1), ("BEFORE", 0), ("AFTER", 1)):
         line = line.replace(name, kept[which] if len(kept) > which else name)
+    # A baseline has no rows of a run; the run before it has.
+    runs = [name for name in kept if not name.endswith(".baseline")]
+    line = line.replace("show last --csv", f"show {runs[-1]} --csv" if runs else "show last --csv")
     # The folder of the sweep before.
     line = re.sub(r"results/(before|after)", "results/mine", line)
     baseline = str(ROOT / "tests/data/baseline-host.json")
