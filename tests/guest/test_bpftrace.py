@@ -82,7 +82,7 @@ def all_kernels(request, tmp_path_factory):
             turn.mkdir()
             script = script_of(release, asked, not found)
             found.append(run_lines(turn, runs, ["--with", "bpftrace", "--nics", 2], (release,), makes,
-                                   script=lambda _, script=script: script)[release])
+                                   script=lambda _, script=script: script, in_order=True)[release])
         return found
     return Guests(filter(asked, ALL), made).boot_all()
 
