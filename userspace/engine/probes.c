@@ -203,12 +203,10 @@ struct counted {
 	int count, room, failure;
 };
 
-static void counted_add(struct counted *c, const struct watch_book *book)
+static void counted_put(struct counted *c, struct counted_socket socket)
 {
-	if (!book->slot_at)
-		return;
 	for (int i = 0; i < c->count; i++)
-		if (c->items[i].cookie == book->cookie)
+		if (c->items[i].cookie == socket.cookie)
 			return;
 	if (c->count == c->room) {
 		int room = c->room ? 2 * c->room : 64;
@@ -221,7 +219,13 @@ static void counted_add(struct counted *c, const struct watch_book *book)
 		c->items = more;
 		c->room = room;
 	}
-	c->items[c->count++] = (struct counted_socket){ book->cookie, book->slot_at - 1 };
+	c->items[c->count++] = socket;
+}
+
+static void counted_add(struct counted *c, const struct watch_book *book)
+{
+	if (book->slot_at)
+		counted_put(c, (struct counted_socket){ book->cookie, book->slot_at - 1 });
 }
 
 static void died(void *arg, const struct watch_book *book)
@@ -233,8 +237,8 @@ static void gone(void *arg, const struct watch_member *member)
 {
 }
 
-/* Of those that live on none is noted: the next reading meets it again, or it has died. */
-static int list_sockets(struct probes *p, struct counted *all)
+/* Notes what died since the last time. 0 or -errno. */
+static int take_deaths(struct probes *p)
 {
 	struct counted dead = { p->died, p->died_count, p->died_room, 0 };
 	const struct engine_ends ends = { died, gone, &dead };
@@ -243,18 +247,26 @@ static int list_sockets(struct probes *p, struct counted *all)
 	p->died = dead.items;
 	p->died_count = dead.count;
 	p->died_room = dead.room;
-	err = err < 0 ? err : dead.failure;
-	if (err)
-		return err;
-	all->items = malloc((dead.count + 1) * sizeof(*all->items));
-	if (!all->items)
-		return -ENOMEM;
-	all->count = dead.count;
-	all->room = dead.count + 1;
-	for (int i = 0; i < dead.count; i++)
-		all->items[i] = dead.items[i];
-	err = engine_read(p->engine, died, all);
-	return err ? err : all->failure;
+	return err < 0 ? err : dead.failure;
+}
+
+/* Of those that live on none is noted: the next reading meets it again, or it has died. One that dies after the first
+ * look at what died, and before a walk comes to it, is found by the second. */
+static int list_sockets(struct probes *p, struct counted *all)
+{
+	struct counted living = {};
+	int err = take_deaths(p);
+
+	if (!err)
+		err = engine_read(p->engine, died, &living);
+	if (!err)
+		err = take_deaths(p);
+	for (int i = 0; i < p->died_count; i++)
+		counted_put(all, p->died[i]);
+	for (int i = 0; i < living.count; i++)
+		counted_put(all, living.items[i]);
+	free(living.items);
+	return err ? err : living.failure ? living.failure : all->failure;
 }
 
 /* Sockets and processes for which there was no room are lost, too, and so are states of sockets that no
