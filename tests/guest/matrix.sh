@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Has trace_run make each line of LIST (NAME ARGUMENTS...), beside witnesses if told: bpftrace scripts, or programs that say PROBES_ATTACHED on stderr and print what they counted on SIGTERM.
+# Has trace_run make each line of LIST (NAME ARGUMENTS...), beside witnesses if told: bpftrace
+# scripts, or programs that say PROBES_ATTACHED on stderr and print what they counted on SIGTERM.
 #
 # usage: matrix.sh LIST [SCRIPT.bt | PROGRAM]...
 # Leaves /out/NAME.{json,status,out,err}, and /out/SCRIPT.{txt,err} or /out/PROGRAM.{txt,err}.
