@@ -33,7 +33,9 @@ WAYS = {sender: f"{sender} {PRIME_BYTES} 2 --messages {PRIME_MESSAGES} "
                 f"--path {'lo' if sender in DATAGRAMS else 'nic'}" +
                 (f" --receiver {READ_BY[sender]}" if sender in READ_BY else "")
         for sender in SENDERS if sender not in ("A1", "A2", "A3")}
-makes = maker(dict.fromkeys(WATCHED, ALL) | dealt(WAYS))
+# A slow guest compiles three oracles: the others wait for the long tier.
+SOON = ("6.1", "7.2")
+makes = maker(dict.fromkeys(WATCHED, ALL) | dealt(WAYS, SOON))
 # Boots of a kernel until its witnesses are whole.
 TURNS = 3
 # What all watched runs of a boot are asked by: a witness counts each of them, one after the other.
@@ -121,7 +123,8 @@ def last_boot(left):
 
 def asking(*values):
     """What a test of a kernel, or of a run on it, is parametrized by: it asks for all that witnesses watch there."""
-    return pytest.param(*values, marks=pytest.mark.made_by(WITNESSED))
+    waits = () if values[0] in SOON else (pytest.mark.long,)
+    return pytest.param(*values, marks=(pytest.mark.made_by(WITNESSED), *waits))
 
 
 def on_kernels(*releases):

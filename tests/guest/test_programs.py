@@ -9,16 +9,20 @@ import tarfile
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
+
 from guest.boots import boot
 from helpers import foreign
 from helpers.guest_python import place_of
 
 KERNEL = "6.12"
-FILES = ("test_watch_books", "test_watch_programs", "test_watch_servers", "test_watch_tls")
+PROGRAMS = ("test_watch_programs.py", "test_watch_books.py::test_a_window_opens_among_connections_that_come_and_go")
+# What keeps a slow guest busy for minutes.
+SERVERS = ("test_watch_servers.py", "test_watch_tls.py")
 # What the tests import besides the standard library.
 MODULES = ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments")
 # The tests' own programs besides those of helpers/foreign.py.
-PROGRAMS = ("curl", "openssl")
+TOOLS = ("curl", "openssl")
 SETTINGS = ("/usr/lib/ssl/openssl.cnf", "/etc/ssl/openssl.cnf")
 # Part of a test's name -> part of the reason why a guest cannot run it. The compiler of haproxy was told that
 # every processor has cmpxchg16b; see tools/lib/copyscope/guest/kernels.
@@ -37,23 +41,23 @@ def pack(archive: Path) -> None:
                     filter=lambda each: None if "__pycache__" in each.name else each)
 
 
-def test_foreign_programs_are_counted_as_on_the_host(tmp_path):
+@pytest.mark.parametrize("tests", [PROGRAMS, pytest.param(SERVERS, marks=pytest.mark.long)], ids=["programs", "servers"])
+def test_foreign_programs_are_counted_as_on_the_host(tmp_path, tests):
     archive = tmp_path / "programs.tar"
     pack(archive)
     python = Path(sys.executable).resolve()
     added = [python, sysconfig.get_path("stdlib"), archive,
              *(file for file in SETTINGS if Path(file).exists()),
-             *(Path(shutil.which(name)).resolve() for name in PROGRAMS)]
+             *(Path(shutil.which(name)).resolve() for name in TOOLS)]
     if python.name != "python3":
         added.append(python.with_name("python3"))
-    command = ["tests/guest/programs.sh", archive]
     if foreign.SELF_TEST:
         added.append(foreign.SELF_TEST)
-        command.append(foreign.SELF_TEST)
+    command = ["tests/guest/programs.sh", archive, foreign.SELF_TEST or "", *(f"tests/host/{test}" for test in tests)]
     outcome = boot(KERNEL, tmp_path / "out", command, [word for each in added for word in ("--add", each)])
     cases = {f"{case.get('classname').rpartition('.')[2]}.{case.get('name')}": case
              for case in ElementTree.fromstring(outcome.text("programs.xml")).iter("testcase")}
-    assert {name.partition(".")[0] for name in cases} == set(FILES)
+    assert {name.partition(".")[0] for name in cases} == {test.partition(".")[0] for test in tests}
     said = {name: each.get("message") for name, case in cases.items() for each in case}
     assert not {name: message for name, message in said.items()
                 if not any(part in name and reason in message for part, reason in CANNOT_RUN.items())}
