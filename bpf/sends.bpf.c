@@ -12,7 +12,6 @@
 #include "bpf/include/datagram.bpf.h"
 #include "bpf/include/sizes.bpf.h"
 #include "bpf/include/send_flags.bpf.h"
-#include "bpf/include/tls.bpf.h"
 #include "bpf/include/user_stack.bpf.h"
 
 #define MSG_SPLICE_PAGES_FLAG 0x8000000
@@ -20,14 +19,6 @@
 
 /* Since a send referenced or spliced pages, each send is looked at. */
 volatile __u32 unusual_seen __weak = 0;
-
-/* pid_tgid -> cookie of the socket that a task splices into */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 4096);
-	__type(key, u64);
-	__type(value, u64);
-} splicing_into SEC(".maps");
 
 /* Of a send that asked for zero copy. */
 #define SEND_COPIES 1 /* and copies: see must_copy() */
@@ -606,94 +597,31 @@ int BPF_PROG(sendpages_exit, struct sock *sk, struct page *page, int offset, siz
 }
 
 /*
- * Kernel TLS hands its records to TCP here, also those of an earlier call. Without scatter-gather TCP copies them. The
- * socket has a book by then: to look one up in its storage, in a program for a function of a module, makes kernels
- * before 6.15 follow a NULL pointer (bpf_sk_storage_tracing_allowed). Nor do helpers take the socket where a module
- * has a type of its own for it (6.18).
+ * The socket that pages are attached for. No argument names it, and callers in the kernel pass no function of splice(2).
+ * A packet of datagrams does; TCP attaches to the last packet of its write queue, whose next is the queue's head, a
+ * field of the socket (tcp_skb_entail). Other packets here are in no queue (KCM).
  */
-static __always_inline int records_pushed(struct sock *sk, bool enters)
+static __always_inline struct sock *spliced_into(const struct sk_buff *skb)
 {
-	bool splices = enters && sk->sk_route_caps & NETIF_F_SG_FLAG;
-	struct watch_slot *slot = slot_find(cookie_of(sk));
+	u64 next = (u64)BPF_CORE_READ(skb, next);
+
+	if (skb->sk || !next)
+		return BPF_CORE_READ(skb, sk);
+	return (void *)(next - bpf_core_field_offset(struct sock, sk_write_queue));
+}
+
+/* Helpers take no socket that is found so. */
+static __always_inline int pages_spliced(const struct sk_buff *skb, long ret)
+{
+	const struct sock *sk = ret > 0 ? spliced_into(skb) : NULL;
+	struct watch_slot *slot = sk ? slot_find(BPF_CORE_READ(sk, __sk_common.skc_cookie.counter)) : NULL;
 	const struct tcp_sock *tp = (const void *)sk;
 
 	if (!slot)
 		return 0;
-	slot_charge(slot, accepted_now(sk));
-	slot->kind = splices ? WATCH_KIND_SPLICE : WATCH_KIND_COPY;
-	/* These pages are the kernel's own: nobody asked for packets to be watched. */
-	if (splices && packets_watched && !slot->departures_noted)
-		departures_note(slot, BPF_CORE_READ(tp, bytes_sent));
-	return 0;
-}
-
-SEC("?fentry/tls_push_sg")
-int BPF_PROG(tls_push_enter, struct sock *sk)
-{
-	return records_pushed(sk, true);
-}
-
-SEC("?fexit/tls_push_sg")
-int BPF_PROG(tls_push_exit, struct sock *sk)
-{
-	return records_pushed(sk, false);
-}
-
-/* It may contain the other function. */
-SEC("?fentry/tls_push_partial_record")
-int BPF_PROG(tls_push_rest_enter, struct sock *sk)
-{
-	return records_pushed(sk, true);
-}
-
-SEC("?fexit/tls_push_partial_record")
-int BPF_PROG(tls_push_rest_exit, struct sock *sk)
-{
-	return records_pushed(sk, false);
-}
-
-/* Whoever splices in user space comes here; the function that attaches pages is told no socket. */
-SEC("?fentry/splice_to_socket")
-int BPF_PROG(splice_enter, struct pipe_inode_info *pipe, struct file *out)
-{
-	struct socket *socket = bpf_sock_from_file(out);
-	struct sock *sk = socket ? socket->sk : NULL;
-	u64 task = bpf_get_current_pid_tgid(), cookie;
-	struct watch_slot *slot;
-	u32 place;
-
-	if (!sk)
-		return 0;
-	slot = datagrams_watch && is_udp(sk) ? datagram_slot(sk, &place) : slot_find(cookie_of(sk));
-	cookie = cookie_of(sk);
-	if (!slot)
-		return 0;
-	bpf_map_update_elem(&splicing_into, &task, &cookie, BPF_ANY);
-	pages_note(slot, sk);
-	return 0;
-}
-
-SEC("?fexit/splice_to_socket")
-int BPF_PROG(splice_exit, struct pipe_inode_info *pipe, struct file *out)
-{
-	u64 task = bpf_get_current_pid_tgid();
-
-	bpf_map_delete_elem(&splicing_into, &task);
-	return 0;
-}
-
-static __always_inline int pages_spliced(long ret)
-{
-	u64 task = bpf_get_current_pid_tgid(), *cookie;
-	struct watch_slot *slot;
-
-	if (ret <= 0)
-		return 0;
-	cookie = bpf_map_lookup_elem(&splicing_into, &task);
-	slot = cookie ? slot_find(*cookie) : NULL;
-	if (!slot)
-		return 0;
 	sent_not_copied(slot, WATCH_KIND_SPLICE, ret);
+	if (pages_unnoted(slot) && BPF_CORE_READ(sk, sk_protocol) == IPPROTO_TCP_NUMBER)
+		departures_note(slot, BPF_CORE_READ(tp, bytes_sent));
 	return 0;
 }
 
@@ -703,13 +631,13 @@ SEC("?fexit/skb_splice_from_iter")
 int BPF_PROG(pages_spliced_4, struct sk_buff *skb, struct iov_iter *iter, long most, unsigned int gfp,
 	     long ret)
 {
-	return pages_spliced(ret);
+	return pages_spliced(skb, ret);
 }
 
 SEC("?fexit/skb_splice_from_iter")
 int BPF_PROG(pages_spliced_3, struct sk_buff *skb, struct iov_iter *iter, long most, long ret)
 {
-	return pages_spliced(ret);
+	return pages_spliced(skb, ret);
 }
 
 char LICENSE[] SEC("license") __weak = "GPL";

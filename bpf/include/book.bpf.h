@@ -280,19 +280,23 @@ static __always_inline void departures_note(struct watch_slot *slot, u64 sent)
 	slot->departures_noted = 1;
 }
 
-/* A send of @sk references or splices pages: its packets must be watched, before the first of them leaves. */
-static __always_inline void pages_note(struct watch_slot *slot, struct sock *sk)
+/* A send references or splices pages: its packets must be watched, before the first of them leaves. Those of kernel TLS
+ * are the kernel's own, and nobody asks what becomes of them. True: its departures are to be noted. */
+static __always_inline bool pages_unnoted(struct watch_slot *slot)
 {
-	const struct tcp_sock *tp;
-
 	if (slot->departures_noted)
-		return;
-	if (!packets_watched) {
+		return false;
+	if (!packets_watched && !(slot->tls & SLOT_TLS_SENDS)) {
 		watch_gauges.zerocopy_seen = 1;
 		slot->pages_unwatched = 1;
-		return;
 	}
-	tp = bpf_skc_to_tcp_sock(sk);
+	return packets_watched;
+}
+
+static __always_inline void pages_note(struct watch_slot *slot, struct sock *sk)
+{
+	const struct tcp_sock *tp = pages_unnoted(slot) ? bpf_skc_to_tcp_sock(sk) : NULL;
+
 	if (tp)
 		departures_note(slot, tp->bytes_sent);
 }

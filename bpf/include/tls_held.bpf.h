@@ -21,18 +21,11 @@ struct tls_context___sendpages {
 	bool in_tcp_sendpages;
 } OF_KERNEL;
 
-struct tls_context___splicing {
-	bool splicing_pages;
-} OF_KERNEL;
-
-/* A call sleeps while it hands records to TCP. */
+/* Up to 6.4 a call may sleep in do_tcp_sendpages() while it hands records to TCP. */
 static __always_inline bool tls_pushes(const struct tls_context *context)
 {
 	const struct tls_context___sendpages *old = (const void *)context;
-	const struct tls_context___splicing *now = (const void *)context;
 
-	if (bpf_core_field_exists(now->splicing_pages))
-		return BPF_CORE_READ(now, splicing_pages);
 	return bpf_core_field_exists(old->in_tcp_sendpages) && BPF_CORE_READ(old, in_tcp_sendpages);
 }
 

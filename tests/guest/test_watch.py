@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import subprocess
 from collections import Counter
 from collections.abc import Callable
@@ -24,11 +25,11 @@ SCRIPT = "tests/guest/watch.sh"
 LARGE_PAYLOAD = 23 * 65536
 # Which limit refuses a send differs between kernels, which the first part asks; since 6.18 drops of datagrams are
 # counted elsewhere.
-PARTS = ("whole", "life", "detail", "kernel", "datagrams", "holds", "ends")
-makes = maker({"whole": KERNELS, "holds": ("6.12",), "ends": ("7.2",), "datagrams": ("6.12", "7.2", ARM64)} |
-              dealt(PARTS[1:-3], KERNELS, hands=2))
+PARTS = ("whole", "life", "detail", "kernel", "spliced", "datagrams", "holds", "ends")
+makes = maker({"whole": KERNELS, "holds": ("6.12",), "ends": ("7.2",), "spliced": ("6.1", "6.12", "7.2"), "datagrams": ("6.12", "7.2", ARM64)} |
+              dealt(PARTS[1:4], KERNELS, hands=2))
 # What a part needs of its guest.
-NEEDS = {"holds": ["--nics", "2"], "ends": ["--with", "bpftrace"]}
+NEEDS = {"holds": ["--nics", "2"], "ends": ["--with", "bpftrace"], "spliced": ["--with", "bpftrace"]}
 
 
 @pytest.fixture(scope="module", name="boots")
@@ -227,6 +228,20 @@ def test_sockets_of_the_kernel_are_counted_to_the_byte(outcome):
         outcome.text("kernel.mount")
     assert sum(each["sites"]["tx_copy"]["bytes"] for each in ours) == told
     assert not {each["comm"] for each in ours} & {"sink", "watch"}
+
+
+@in_part("spliced")
+def test_what_the_kernel_itself_splices_is_counted_to_the_byte(outcome):
+    assert outcome.status("spliced") == 0, outcome.errors("spliced")
+    record = record_of(outcome.folder / "spliced.json")
+    assert record["backend"]["name"] == "trampoline" and not broken(record)
+    told = int(re.search(r"@bytes: (\d+)", outcome.text("spliced.told"))[1])
+    site = record["total"]["sites"]["tx_splice"]
+    # What was read in 23 messages and written in 29, and headers.
+    assert site["bytes"] == told > (23 + 29) * 65536
+    # Of both connections: two greetings, and the data of a request to connect, whose memory is no page of its own.
+    assert record["total"]["sites"]["tx_copy"]["bytes"] == 2 * (128 + 128 + 1024)
+    assert record["total"]["counts"]["accepted_bytes"] == told + 2 * (128 + 128 + 1024)
 
 
 @in_part("detail")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Watches programs in a guest, in some of these parts: "whole", one command from before its first call to its
 # end; "detail", a run that counts beside the watch; "life", a process in the middle of its life, whose calls
-# are counted, too; "kernel", a client in the kernel; "datagrams", a program that uses UDP, also with faults;
+# are counted, too; "kernel", a client in the kernel; "spliced", a disk and its user in the kernel that splice; "datagrams", a program that uses UDP, also with faults;
 # "holds", zero copy over a wire that delays it and over veth;
 # "ends", sockets that end while the kernel is asked who takes their books.
 #
@@ -114,6 +114,42 @@ kernel() {
 	kill -TERM "$sink"
 	wait "$sink"
 	end_watch kernel
+}
+
+# A disk that the kernel lends itself by nvme-tcp, which splices what is read and what is written. Which function
+# attaches the pages, and how many bytes each call of it took, is told by bpftrace.
+spliced() {
+	local attaches=skb_splice_from_iter far=/sys/kernel/config/nvmet/subsystems/far tracer
+	grep -qw "$attaches" /proc/kallsyms || attaches=do_tcp_sendpages
+	modprobe nvmet_tcp
+	modprobe nvme_tcp
+	[[ -d ${far%/*/*} ]] || mount -t configfs none /sys/kernel/config
+	mkdir -p "$far/namespaces/1" "${far%/*/*}/ports/1"
+	truncate -s 16M /run/disk
+	echo 1 >"$far/attr_allow_any_host"
+	echo 1 >"$far/namespaces/1/buffered_io"
+	echo /run/disk >"$far/namespaces/1/device_path"
+	echo 1 >"$far/namespaces/1/enable"
+	(
+		cd "${far%/*/*}/ports/1"
+		echo tcp >addr_trtype
+		echo ipv4 >addr_adrfam
+		echo 127.0.0.1 >addr_traddr
+		echo 4420 >addr_trsvcid
+		[[ -e subsystems/far ]] || ln -s "$far" subsystems/far
+	)
+	__BPFTRACE_NOTIFY_PROBES_ATTACHED=1 bpftrace -e "
+		kretfunc:$attaches /(int64)retval > 0/ { @bytes = sum((uint64)retval); }" >/out/spliced.told 2>/out/spliced.tracer &
+	tracer=$!
+	until_says PROBES_ATTACHED /out/spliced.tracer "$tracer"
+	begin_watch spliced --all
+	printf transport=tcp,traddr=127.0.0.1,trsvcid=4420,nqn=far,nr_io_queues=1 >/dev/nvme-fabrics
+	until [[ -b /dev/nvme0n1 ]]; do sleep 0.1; done
+	dd if=/dev/nvme0n1 of=/dev/null bs=65536 count=23 iflag=direct 2>/dev/null
+	dd if=/dev/urandom of=/dev/nvme0n1 bs=65536 count=29 oflag=direct 2>/dev/null
+	echo 1 >/sys/class/nvme/nvme0/delete_controller
+	end_watch spliced
+	end_witness "$tracer"
 }
 
 ends() {
