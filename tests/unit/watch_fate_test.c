@@ -181,6 +181,21 @@ TEST(spliced_pages_are_uncopied_as_far_as_a_device_had_them)
 	fate_is(&book, &tracepoints, 0, 0, BYTES);
 }
 
+/* Of an arrival that no program saw, spliced pages need nothing, but behind veth somebody may have handed them on. */
+TEST(an_arrival_that_nobody_saw_takes_nothing_from_what_was_spliced)
+{
+	struct watch_hooked skipped = tracepoints;
+	struct watch_book book = sent_as(WATCH_KIND_SPLICE);
+
+	skipped.skipped = true;
+	book.slot.spliced_queued = book.slot.spliced_handed = BYTES;
+	fate_is(&book, &skipped, BYTES, 0, 0);
+	book.slot.spliced_handed = BYTES - 1;
+	fate_is(&book, &skipped, BYTES - 1, 0, 1);
+	book.slot.paths = WATCH_PATH_VETH;
+	fate_is(&book, &skipped, 0, 0, BYTES);
+}
+
 /* Of a socket that spliced before its packets were watched, what was seen later counts, less what send copied. */
 TEST(of_packets_not_watched_from_the_start_a_part_is_known)
 {

@@ -201,6 +201,20 @@ TEST(references_that_nobody_followed_are_not_called_clean)
 	       "copied behind the socket is not known (nobody looked).");
 }
 
+/* In place of a reason that is none. */
+TEST(packets_that_no_program_saw_are_told_by_their_number)
+{
+	in_vain(&m);
+	made_moved(&m)->site_bytes[SITE_late_copy] = 0;
+	made_moved(&m)->fate = (struct watch_fate){ .unknown = 9000000 };
+	m.r.probe_count = 1;
+	m.r.probes[0] = (struct probe){ .metric = "late_copy", .missed_hits = 3 };
+	forget_site(&m, SITE_late_copy, "the kernel skipped a program for packets");
+	expect(&m, "asked for zero copy in 41,200 sends: 9.00 MB was sent by reference; whether 9.00 MB was "
+	       "copied behind the socket is not known (the kernel skipped a program for packets); of this machine's "
+	       "packets and notifications, 3 passed while the kernel ran no program.");
+}
+
 /* The total has no such socket, and so no reason. */
 TEST(what_one_process_lacks_has_a_reason_although_the_whole_has_it)
 {

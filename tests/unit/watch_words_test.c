@@ -243,6 +243,8 @@ TEST(no_sentence_claims_what_is_not_known)
 		strcpy(made.r.count_why[COUNT_returned_bytes], "nobody knows");
 		fill(&made, &cases[i]);
 		made.r.uncovered[WATCH_UNCOVERED_UNIX] = 2;
+		made.r.probe_count = 1;
+		made.r.probes[0] = (struct probe){ .metric = "late_copy", .missed_hits = 3 };
 		for (unsigned int bits = 0; bits < 1u << (SITE_BITS + COUNT_BITS); bits += STEP) {
 			unsigned int sites = bits & ((1 << SITE_BITS) - 1), counts = bits >> SITE_BITS;
 			unsigned int reads = (sites & READ_SITES) + (counts & READ_COUNTS);

@@ -17,6 +17,27 @@ const char *watch_balance_name(enum watch_balance_item item)
 	return names[item];
 }
 
+/* Of packets that leave, the book of each socket tells whether all were seen. */
+bool watch_probe_is_of_packets(const struct probe *p)
+{
+	static const char *const names[] = { "drops", "late_copy", "notifications", "taps" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(p->metric, names[i]))
+			return true;
+	return false;
+}
+
+uint64_t watch_unseen_firings(const struct watch_record *r)
+{
+	uint64_t unseen = 0;
+
+	for (int i = 0; i < r->probe_count; i++)
+		if (watch_probe_is_of_packets(&r->probes[i]))
+			unseen += r->probes[i].missed_runs + r->probes[i].missed_hits;
+	return unseen;
+}
+
 static const struct {
 	const char *direction, *key, *name;
 } ways[] = {

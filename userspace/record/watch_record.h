@@ -272,6 +272,12 @@ struct watch_record {
 	uint64_t referenced_peak_pages;	/* most in any reading */
 };
 
+/* Does it count packets or notifications? They come in softirqs, which interrupt tasks in the same programs. */
+bool watch_probe_is_of_packets(const struct probe *p);
+
+/* How often the kernel ran no program for one of these, of the whole machine. */
+uint64_t watch_unseen_firings(const struct watch_record *r);
+
 /* "send" or "recv", "zerocopy", and "sends by MSG_ZEROCOPY". */
 const char *call_way_direction(enum call_way way);
 const char *call_way_key(enum call_way way);

@@ -442,30 +442,6 @@ static int read_books(struct watch *w, struct open_books *open)
 	return open->failure ? open->failure : w->failure;
 }
 
-/* Packets and notifications are counted in softirqs, which interrupt tasks in the same programs. Of
- * packets that leave, the book of each socket tells whether all were seen. */
-static bool is_of_packets(const char *metric)
-{
-	static const char *const names[] = { "drops", "late_copy", "notifications", "taps" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(metric, names[i]))
-			return true;
-	return false;
-}
-
-/* The kernel skipped a program for packets or notifications, because it ran already on that CPU. */
-static bool skipped(const struct watch_record *r)
-{
-	for (int i = 0; i < r->probe_count; i++) {
-		const struct probe *p = &r->probes[i];
-
-		if (is_of_packets(p->metric) && (p->missed_runs || p->missed_hits))
-			return true;
-	}
-	return false;
-}
-
 /* A program that was skipped before the last book was read shows in the list that is taken after it. */
 static int judge_books(struct watch *w, const struct open_books *open, struct watch_record *r)
 {
@@ -475,7 +451,7 @@ static int judge_books(struct watch *w, const struct open_books *open, struct wa
 	if (!sockets)
 		return -ENOMEM;
 	r->probe_count = engine_list(w->probes, r->probes);
-	w->hooked.skipped = skipped(r);
+	w->hooked.skipped = watch_unseen_firings(r);
 	gauges_note(w);
 	for (int i = 0; i < open->count; i++) {
 		tls_note(w, &open->items[i]);
@@ -499,7 +475,7 @@ static void unseen_fill(const struct watch *w, struct watch_record *r)
 {
 	r->unseen_events = engine_unseen(w->probes);
 	for (int i = 0; i < r->probe_count; i++)
-		if (!is_of_packets(r->probes[i].metric) && !probe_is_of_states(&r->probes[i]))
+		if (!watch_probe_is_of_packets(&r->probes[i]) && !probe_is_of_states(&r->probes[i]))
 			r->unseen_events += r->probes[i].missed_runs;
 }
 

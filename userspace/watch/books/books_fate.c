@@ -182,17 +182,17 @@ static uint64_t pages_uncopied(const struct watch_book *book, const struct watch
 }
 
 /* Of spliced pages: what a device on a bus or a receiver on this machine was handed as it was. Their packets may
- * hold copied bytes, too. */
+ * hold copied bytes, too. Nobody copies them on arrival, so it is no matter here whether some arrival was not seen;
+ * behind veth others may have handed them on. */
 static uint64_t splices_uncopied(const struct watch_book *book, const struct watch_hooked *hooked,
 				 const struct watch_movements *m)
 {
 	const struct watch_slot *slot = &book->slot;
 	uint64_t spliced = m->site_bytes[SITE_tx_splice];
 	bool known_behind = !(slot->paths & WATCH_PATH_VETH) ||
-			    (hooked->no_onward && (hooked->no_orphans || !hooked->moved));
+			    (!hooked->skipped && hooked->no_onward && (hooked->no_orphans || !hooked->moved));
 
-	if (!hooked->devices || hooked->skipped || slot->paths & (WATCH_PATH_OTHER | WATCH_PATH_ONWARD) ||
-	    !known_behind)
+	if (!hooked->devices || slot->paths & (WATCH_PATH_OTHER | WATCH_PATH_ONWARD) || !known_behind)
 		return 0;
 	/* Each packet that left with such pages had them at the device. */
 	if (slot->departures_noted && !slot->pages_unwatched && !watch_sent_again(book) &&

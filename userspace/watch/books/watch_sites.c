@@ -104,7 +104,7 @@ static const char *why_unknown(const struct watch_record *r, const struct source
 	why = why_absent(r, source->metric);
 	if (why)
 		return why;
-	if (site == SITE_late_copy && r->backend == BACKEND_TRAMPOLINE)
+	if (site == SITE_late_copy && (r->backend == BACKEND_TRAMPOLINE || watch_unseen_firings(r)))
 		return "the kernel skipped a program for packets";
 	if (site == SITE_late_copy)
 		return "packets with user pages passed a capture, a tunnel, tun, a bridge or a router, or "

@@ -410,6 +410,7 @@ static void print_losses(struct missing *m, const struct watch_record *r)
 	print_loss(m, r->lost_events, "events were lost: the sums are short of them", "");
 	print_loss(m, r->unseen_events, "ends or changes of sockets of this machine: the kernel ran no program "
 		   "for them, so sums may be short", "");
+	print_loss(m, watch_unseen_firings(r), "packets or notifications of this machine: the kernel ran no program for them", "");
 	print_loss(m, r->unbooked_sockets, "sockets were not counted: ", r->unbooked_why);
 	print_loss(m, r->unopened_sockets, "sockets lay in network namespaces that were not entered: the sums "
 		   "lack them", "");

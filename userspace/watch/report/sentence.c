@@ -181,6 +181,7 @@ static void say_fate(const struct watch_record *r, struct sentence *s)
 	struct figure late = figure_site(m, SITE_late_copy), referenced = figure_site(m, SITE_tx_reference);
 	uint64_t handed = referenced.bytes + figure_spliced(m).bytes;
 	struct figure unknown = figure_unknown(m);
+	uint64_t unseen = watch_unseen_firings(r);
 
 	if (!unknown.known) {
 		say(s, SAY_NO_FATE, why_no(r, referenced.known ? SITE_tx_splice : SITE_tx_reference));
@@ -199,8 +200,11 @@ static void say_fate(const struct watch_record *r, struct sentence *s)
 		say(s, SAY_ALL_CLEAN);
 	else if (fate->uncopied)
 		say(s, SAY_SOME_CLEAN, share(fate->uncopied, handed).text);
-	if (unknown.bytes > fate->held)
+	if (unknown.bytes > fate->held) {
 		say(s, SAY_FATE_UNKNOWN, size(unknown.bytes - fate->held).text, why_no_fate(r, m));
+		if (unseen)
+			say(s, SAY_UNSEEN, number(unseen).text);
+	}
 	if (fate->held)
 		say(s, SAY_HELD, size(fate->held).text);
 }

@@ -58,6 +58,7 @@ enum { SENTENCE_BYTES = 2000 };
 	X(SOME_CLEAN, OF_FATE, 0, "; % of it was handed over as pages")                              \
 	X(HELD, OF_FATE, 0, "; % of it had not left yet")                                           \
 	X(FATE_UNKNOWN, OF_FATE, 0, "; whether % was copied behind the socket is not known (%)")    \
+	X(UNSEEN, 0, 0, "; of this machine's packets and notifications, % passed while the kernel ran no program") \
 	X(NO_FATE, 0, 0, "; what became of it behind the socket is not known (%)")                  \
 	X(REFUSED_OF_ASKED, 0, OF_COUNT(enobufs) | OF_COUNT(zerocopy_asked_sends),                  \
 	  "; the kernel refused % of these sends with ENOBUFS")                                     \
