@@ -79,7 +79,7 @@ static __always_inline void book_open(struct watch_book *book, const struct sock
 	struct slot_way *way = way_of(book);
 
 	book->opened = book->now;
-	book->past_accepted = book->past_sent = book->past_returned = 0;
+	book->past_accepted = book->past_sent = book->past_returned = book->past_retransmitted = 0;
 	bpf_map_delete_elem(&tls_books, &book->cookie);
 	if (slot) {
 		__builtin_memset(slot, 0, sizeof(*slot));
@@ -228,7 +228,7 @@ static __always_inline int walk_closed_socket(struct bpf_iter__bpf_sk_storage_ma
 	if (!closed)
 		book->flags |= WATCH_TORN;
 	else if (book->flags & WATCH_CLOSED)
-		closed_read_on(book);
+		closed_read_on(book, tp);
 	if (tls && has_tls(book))
 		tls_note(book, sk);
 	holder_apply(book);

@@ -157,6 +157,8 @@ static __always_inline int receive_ended(struct sock *sk, int ret, int flags)
 
 	if (is_in_sockmap(sk))
 		sockmap_seen(sk);
+	if (ret > 0)
+		closed_socket_read(sk);
 	if (!rx_copies_hooked && (!(flags & (MSG_TRUNC_FLAG | MSG_PEEK_FLAG)) || ret <= 0))
 		return 0;
 	way = way_find(cookie_of(sk), &place);

@@ -3,8 +3,7 @@
  * What sockets that are born or die in the window moved, by their sequence numbers.
  *
  * Bytes sent are final when a socket moves to CLOSE: the kernel clears the queues before, but not the
- * numbers. Bytes received are final when it is destroyed: they may be read after a reset. If
- * tcp_disconnect() set them to 0 in between, those at the move to CLOSE are the last.
+ * numbers. Bytes received are final when it is destroyed, or disconnected: they may be read after a reset.
  */
 #include "bpf/include/census.bpf.h"
 #include "bpf/include/queues.bpf.h"
@@ -45,17 +44,25 @@ static __always_inline void life_begin(struct watch_book *book)
 		book->past_sent += last->sent - last->retransmitted - first->sent + first->retransmitted +
 				   unsent_of(last) - unsent_of(first);
 		book->past_returned += returned_of(last) - returned_of(first);
+		book->past_retransmitted += last->retransmitted - first->retransmitted;
+		if (unsent_of(last))
+			book->flags |= WATCH_UNSENT_LOST;
+		if (counts_by_tracepoint && book->flags & WATCH_READABLE && last->unread > last->fin_received)
+			book->flags |= WATCH_READS_UNSEEN;
 		/* TCP counts from 0 again. */
 		if (slot)
 			slot->departed_from -= last->sent;
 	}
-	book->flags &= ~WATCH_CLOSED;
+	book->flags &= ~(WATCH_CLOSED | WATCH_READABLE);
 	book->flags |= WATCH_ACTIVE;
 	book->opened = nothing;
-	/* The SYN that it will send. */
+	/* The SYN that it will send. What Fast Open puts into it is copied (tcp_send_syn_data), and no turn of the send
+	 * loop comes before. */
 	book->opened.accepted = 1;
-	if (slot)
-		slot->since = 1;
+	if (!slot)
+		return;
+	slot->since = 1;
+	slot->kind = WATCH_KIND_COPY;
 }
 
 /* The first life that a book tells of: one that nobody saw, before the window, may have used up numbers of
@@ -67,6 +74,16 @@ static __always_inline void numbers_go_on(struct watch_book *book, const struct 
 	book->opened.zerocopy_sends = book->opened.first_id = sk->sk_zckey.counter;
 	if (slot && book->opened.zerocopy_sends)
 		completions_begin(slot, &book->opened, sk);
+}
+
+struct sock___err {
+	int sk_err;
+} OF_KERNEL;
+
+/* It is not tcp_disconnect() that closes it, which throws away what is unread: an error, or both FINs are there. */
+static __always_inline bool can_be_read_on(const struct sock___err *sk, int old)
+{
+	return sk->sk_err || old == BPF_TCP_FIN_WAIT2 || old == BPF_TCP_CLOSING || old == BPF_TCP_LAST_ACK;
 }
 
 /* A socket whose SYN was never answered accepted nothing but data in that SYN, and its numbers may not
@@ -83,6 +100,8 @@ static __always_inline void life_end(struct watch_book *book, const struct tcp_s
 		last->unacked = 0;
 	}
 	book->flags |= WATCH_CLOSED;
+	if (can_be_read_on((const void *)tp, old))
+		book->flags |= WATCH_READABLE;
 	if (slot)
 		slot_charge(slot, last->accepted - last->fin_queued);
 }
@@ -218,7 +237,7 @@ static __always_inline int death(struct sock *sk)
 		life_end(book, tp, book->now.state);
 	}
 	reading_take(&book->now, tp, BPF_TCP_CLOSE);
-	closed_read_on(book);
+	closed_read_on(book, tp);
 	owner_note_current(book, sk);
 	layers_note(book, tp);
 	owner_note_holder(book);
@@ -232,6 +251,15 @@ static __always_inline int death(struct sock *sk)
 	    bpf_ringbuf_output(&deaths, book, sizeof(*book), BPF_RB_NO_WAKEUP))
 		gauge_add(&watch_gauges.lost_deaths, 1);
 	slot_give_back(book);
+	return 0;
+}
+
+/* connect() with AF_UNSPEC: without trampolines the last receive that ended tells instead. */
+SEC("?fentry/tcp_disconnect")
+int BPF_PROG(socket_disconnect, struct sock *sk)
+{
+	if (is_tcp(sk))
+		closed_socket_read(sk);
 	return 0;
 }
 

@@ -340,8 +340,8 @@ static __always_inline bool fin_in_sequence(u32 state)
  *				the initial sequence number	window to it
  *	snd_nxt, snd_una	from the SYN on; before it	up to the move: what is unsent or unacknowledged
  *				those of an earlier life	is gone with its queue
- *	bytes_*, rcv_nxt	always: tcp_disconnect()	until tcp_disconnect(), see closed_read_on()
- *				has set them to 0
+ *	bytes_*, rcv_nxt,	always: tcp_disconnect()	until tcp_disconnect(), see closed_read_on()
+ *	copied_seq		has set them to 0
  *
  * A socket in LISTEN has no book. In SYN_SENT the SYN waits in the queue of unacknowledged packets, unless it is not
  * sent yet: TCP_FASTOPEN_CONNECT has connect() return, and the first send sends it.
@@ -377,15 +377,32 @@ static __always_inline void reading_take(struct watch_reading *r, const struct t
 			  bpf_core_enum_value(enum sock_flags, SOCK_DONE) & 1;
 }
 
-/* A closed socket may still be read from. If tcp_disconnect() has set its numbers to 0 since, those at the move to
- * CLOSE are the last. */
-static __always_inline void closed_read_on(struct watch_book *book)
+/* A closed socket may still be read from. If tcp_disconnect() has set its numbers to 0 since, those of before are the
+ * last. */
+static __always_inline void closed_read_on(struct watch_book *book, const struct tcp_sock *tp)
 {
-	if (book->now.received < book->closed.received)
+	struct watch_reading now;
+
+	reading_take(&now, tp, BPF_TCP_CLOSE);
+	if (now.received < book->closed.received)
 		return;
-	book->closed.received = book->now.received;
-	book->closed.unread = book->now.unread;
-	book->closed.fin_received = book->now.fin_received;
+	book->closed.received = now.received;
+	book->closed.unread = now.unread;
+	book->closed.fin_received = now.fin_received;
+}
+
+/* In CLOSE, before tcp_disconnect() takes the last of these numbers away. */
+static __always_inline void closed_socket_read(struct sock *sk)
+{
+	struct watch_book *book;
+	const struct tcp_sock *tp;
+
+	if (sk->__sk_common.skc_state != BPF_TCP_CLOSE)
+		return;
+	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (book && tp && book->flags & WATCH_CLOSED)
+		closed_read_on(book, tp);
 }
 
 /* A FIN that nobody has read yet is the last of what is unread. */

@@ -89,6 +89,9 @@ enum watch_book_flags {
 	WATCH_UNOPENED = 8192,	/* found by a descriptor, in a network namespace that nobody entered: what it
 				 * had moved by then is not known */
 	WATCH_DATAGRAMS = 16384,	/* a UDP socket */
+	WATCH_READABLE = 32768,	/* closed, and what it had received may still be read */
+	WATCH_READS_UNSEEN = 65536,	/* an earlier life ended so, and bytes of it may have been spliced out */
+	WATCH_UNSENT_LOST = 1 << 17,	/* bytes of an earlier life were never sent: its queue is gone */
 };
 
 /* What a socket's packets with user pages or spliced ones met beside loopback and devices on a bus. */
@@ -362,7 +365,7 @@ struct watch_book {
 	unsigned long long rx_copied;
 	/* Of earlier lives of the socket, which was disconnected and connected again; no SYN, no FIN. Sent is
 	 * also what was lost unsent with its queue. */
-	unsigned long long past_accepted, past_sent, past_returned;
+	unsigned long long past_accepted, past_sent, past_returned, past_retransmitted;
 	unsigned int flags;
 	unsigned int slot_at;		/* 1 + place in the table; 0: none */
 	unsigned int netns;

@@ -145,6 +145,7 @@ const struct hook hooks[] = {
 	/* Books begin when all other hooks are there: they count what a socket that begins moves from its first byte on. */
 	CGROUP("datagram_released", "datagram sockets", "sock_release", QUEUES),
 	CGROUP("datagram_made", "datagram sockets", "sock_create", QUEUES),
+	FENTRY(2, "socket_disconnect", "sequence", "tcp_disconnect", ALWAYS, PLAIN),
 	TRACEPOINT(3, "socket_state", "sequence", "inet_sock_set_state", ALWAYS, NEEDED),
 	TRACEPOINT(3, "socket_state_again", "sequence", "inet_sock_set_state", ALWAYS, NEEDED),
 	{}

@@ -37,7 +37,7 @@ const struct watch_reading *watch_last_of(const struct watch_book *book)
 
 uint64_t watch_sent_again(const struct watch_book *book)
 {
-	return watch_last_of(book)->retransmitted - book->opened.retransmitted;
+	return book->past_retransmitted + watch_last_of(book)->retransmitted - book->opened.retransmitted;
 }
 
 bool watch_was_urgent(const struct watch_book *book)

@@ -63,6 +63,8 @@ static struct watch_sides sides_of_receive_queue(const struct watch_socket *s, c
 		return watch_not_known("it was read without its lock, in a network namespace that was not entered");
 	if (hooked->rx_calls && !hooked->rx_copies)
 		return watch_not_known("rx_copy is derived from this law; --books calls measures it");
+	if (book->flags & WATCH_READS_UNSEEN)
+		return watch_not_known("it was reset with bytes unread, then connected anew: no tracepoint tells if they were spliced out");
 	if (book->slot.rx_odd)
 		return watch_not_known(COPIED_ODDLY);
 	if (!(m->sites_known & 1u << SITE_rx_copy) || !(m->sites_known & 1u << SITE_rx_discard))
@@ -111,7 +113,7 @@ static struct watch_sides sides_of_reference_queue(const struct watch_socket *s,
 		return watch_not_known("its packets mix user pages with pages of files, which may be either");
 	if (!is_undisturbed(book))
 		return watch_not_known("packets were dropped or sent again");
-	if (book->flags & WATCH_CLOSED && to.unsent)
+	if (book->flags & WATCH_UNSENT_LOST || (book->flags & WATCH_CLOSED && to.unsent))
 		return watch_not_known("it closed before all was sent, and its queue is gone");
 	/* The kernel may run no program on top of certain tasks, without a sign. */
 	if (!watch_departures_are_whole(book))

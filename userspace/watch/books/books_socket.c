@@ -139,11 +139,12 @@ static void fill_receives_by_rest(struct watch_movements *m, const struct watch_
 {
 	uint64_t copied = m->site_bytes[SITE_rx_copy] - book->slot.rx_peeked;
 	uint64_t taken = copied + book->slot.rx_discarded;
-	bool known = m->sites_known >> SITE_rx_copy & 1 && hooked->discards && taken <= returned &&
+	bool seen = !(book->flags & WATCH_READS_UNSEEN);
+	bool known = m->sites_known >> SITE_rx_copy & 1 && hooked->discards && seen && taken <= returned &&
 		     (taken == returned || (!watch_was_urgent(book) && hooked->no_sockmaps));
 
 	/* What a sockmap takes from the queue moves the same sequence number as a receive. */
-	if (returned && !hooked->no_sockmaps && !(known && taken == returned))
+	if (!seen || (returned && !hooked->no_sockmaps && !(known && taken == returned)))
 		m->counts_known &= ~(1ull << COUNT_returned_bytes);
 	watch_set_site(m, SITE_rx_splice, known && taken == returned, 0);
 	watch_set_site(m, SITE_rx_map, known && taken == returned, 0);

@@ -117,7 +117,7 @@ static const char *why_unknown(const struct watch_record *r, const struct source
 		       "or a datagram is not whole, or " NO_ROOM;
 	if (site_has(site, SITE_OF_RECEIVER))
 		return "bytes were copied that no receive returned, an urgent byte was skipped, a sockmap may "
-		       "have moved bytes, or " NO_ROOM;
+		       "have moved bytes, a socket was reset with bytes unread and connected anew, or " NO_ROOM;
 	return NO_ROOM;
 }
 
@@ -139,8 +139,8 @@ static const char *why_no_count(const struct watch_record *r, enum count count)
 	case COUNT_refused_memlock:
 		return trampolines ? NO_ROOM : "no tracepoint tells which limit refused";
 	case COUNT_returned_bytes:
-		return "this machine has a sockmap, which may have taken some of what left the sockets, or a receive of "
-		       "datagrams told their length (MSG_TRUNC)";
+		return "this machine has a sockmap, which may have taken some of what left the sockets, or a socket was "
+		       "reset with bytes unread and connected anew, or a receive of datagrams told their length (MSG_TRUNC)";
 	case COUNT_accepted_bytes:
 		return "a UDP socket was there before the hook that tells what is sent (start the program by -- COMMAND)";
 	case COUNT_dropped_bytes:
