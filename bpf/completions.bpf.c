@@ -23,6 +23,39 @@ static __always_inline bool is_lost_on_purpose(struct sock *sk)
 	return true;
 }
 
+enum { COUNT_TRIES = 4 };
+
+/* The kernel reports any error here, and anew whatever still lies behind what the process reads: the newest notification
+ * is told from one that was counted by its numbers, which no other one gets. Only the newest grows, at its end
+ * (skb_zerocopy_notify_extend). Another processor may count at the same time. Returns how many sends of @n are new, its
+ * last ones. */
+static __always_inline u32 newly_notified(struct watch_slot *slot, const struct notified *n)
+{
+	u64 now = noted_as(n);
+
+	for (int i = 0; i < COUNT_TRIES; i++) {
+		u64 known = slot->newest;
+
+		if (known == now)
+			return 0;
+		if (__sync_val_compare_and_swap(&slot->newest, known, now) == known)
+			return n->last + 1 - (known && known >> 32 == n->first ? (u32)known : n->first);
+	}
+	slot->unseen_reports++;
+	return 0;
+}
+
+/* They came out of order: they were skipped before, or else their pages were still held by a packet that no queue of the
+ * socket had any more when the window opened. */
+static __always_inline void late_notified(struct watch_slot *slot, u32 from, u32 sends)
+{
+	u32 skipped = slot->skipped_ids < sends ? slot->skipped_ids : sends;
+
+	slot->skipped_ids -= skipped;
+	if ((int)(from - slot->opened_id) < 0)
+		slot->opened_sends += sends - skipped;
+}
+
 /* A notification was put at the end of the error queue or added to the one there. The process may have
  * read it already: then the next one tells of it, too. */
 SEC("?tp_btf/inet_sk_error_report")
@@ -31,6 +64,7 @@ int BPF_PROG(completion, struct sock *sk)
 	struct watch_slot *slot;
 	struct notified n = {};
 	u32 sends, from;
+	int late;
 
 	note_seen(SEEN_REPORT);
 	slot = slot_find(cookie_of(sk));
@@ -40,25 +74,17 @@ int BPF_PROG(completion, struct sock *sk)
 		slot->unseen_reports++;
 		return 0;
 	}
-	sends = n.last - n.first + 1;
-	from = n.first;
-	if ((int)(n.last - slot->next_id) < 0) {
-		/* Out of order: it was skipped before, or its pages were still held by a packet
-		 * that no queue of the socket had any more when the window opened. */
-		if (sends > slot->skipped_ids) {
-			slot->opened_sends += sends - slot->skipped_ids;
-			slot->skipped_ids = 0;
-		} else {
-			slot->skipped_ids -= sends;
-		}
-	} else {
-		if ((int)(n.first - slot->next_id) > 0)
-			slot->skipped_ids += n.first - slot->next_id;
-		else
-			sends = n.last + 1 - slot->next_id;
-		from = n.last + 1 - sends;
+	sends = newly_notified(slot, &n);
+	if (!sends)
+		return 0;
+	from = n.last + 1 - sends;
+	late = slot->next_id - from;
+	if (late > 0)
+		late_notified(slot, from, (u32)late < sends ? (u32)late : sends);
+	else
+		slot->skipped_ids += -late;
+	if ((int)(n.last + 1 - slot->next_id) > 0)
 		slot->next_id = n.last + 1;
-	}
 	slot->completed_sends += sends;
 	if (n.copied)
 		slot->copied_sends += sends;
@@ -203,26 +229,22 @@ static __always_inline int notification_ends(u64 key, u64 cookie, u16 sends, boo
 	return 0;
 }
 
-/* What a run counts of a notification of io_uring's. The entry goes: a later send that fails may have the same
- * memory for its notification, and was none. */
-static __always_inline void ring_notification_ends(u64 uarg, u64 cookie, bool copied)
-{
-	notification_ends(uarg, cookie, 1, !copied);
-	bpf_map_delete_elem(&ring_sends, &uarg);
-}
-
 /* Whose it is stands in no notification: the send that it is of was noted (note_ring_send). */
 static __always_inline void ring_notified(const struct io_kiocb___zc *req, u32 result)
 {
 	const struct io_notif_data___zc *notification = (const void *)req;
 	u64 uarg = (u64)req + bpf_core_field_offset(struct io_notif_data___zc, uarg);
-	u64 *cookie = bpf_map_lookup_elem(&ring_sends, &uarg);
-	struct watch_slot *slot = cookie ? slot_find(*cookie) : NULL;
+	struct ring_send *noted = bpf_map_lookup_elem(&ring_sends, &uarg), send = {};
+	struct watch_slot *slot;
 	bool told = bpf_core_field_exists(notification->zc_report) && BPF_CORE_READ(notification, zc_report);
 	bool copied = told && result & IORING_NOTIF_USAGE_ZC_COPIED_FLAG;
 
+	if (noted)
+		send = *noted;
+	bpf_map_delete_elem(&ring_sends, &uarg);
 	if (sizes_wanted)
-		ring_hold_ends(uarg, told, copied);
+		ring_hold_ends(uarg, send.moved, told, copied);
+	slot = send.moved ? slot_find(send.cookie) : NULL;
 	if (!slot)
 		return;
 	__sync_fetch_and_add(&slot->ring_notified, 1);
@@ -231,11 +253,11 @@ static __always_inline void ring_notified(const struct io_kiocb___zc *req, u32 r
 	else if (copied)
 		__sync_fetch_and_add(&slot->ring_copied, 1);
 	if (details_wanted)
-		ring_notification_ends(uarg, *cookie, copied);
+		notification_ends(uarg, send.cookie, 1, !copied);
 }
 
 /* io_uring's sends by reference pass no error queue: the send ends with the promise of a notification (F_MORE),
- * also if it fails, and that is a completion of its own, which tells of copies if it was asked to. */
+ * also if it fails, and is none then; that is a completion of its own, which tells of copies if it was asked to. */
 SEC("?tp_btf/io_uring_complete")
 int BPF_PROG(ring_done, void *ring, void *request)
 {
@@ -250,7 +272,7 @@ int BPF_PROG(ring_done, void *ring, void *request)
 	if (flags & IORING_CQE_F_NOTIF_FLAG)
 		ring_notified(req, BPF_CORE_READ(req, cqe.res));
 	else if ((opcode == IORING_OP_SEND_ZC_NUMBER || opcode == IORING_OP_SENDMSG_ZC_NUMBER) &&
-		 flags & IORING_CQE_F_MORE_FLAG)
+		 flags & IORING_CQE_F_MORE_FLAG && BPF_CORE_READ(req, cqe.res) > 0)
 		ring_send_ended(req);
 	return 0;
 }

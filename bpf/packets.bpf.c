@@ -58,13 +58,14 @@ static __always_inline u64 notifying_cookie(u64 uarg)
 /* Whose user pages a packet with SKBFL_ZEROCOPY_ENABLE has, or had. */
 static __always_inline u64 cookie_of_pages(const struct sk_buff *skb)
 {
-	u64 uarg = notification_of(skb), *cookie = NULL;
+	u64 uarg = notification_of(skb);
+	struct ring_send *send = NULL;
 
 	if (!uarg || uarg & NO_NOTIFICATION)
 		return 0;
 	if (ring_sends_noted)
-		cookie = bpf_map_lookup_elem(&ring_sends, &uarg);
-	return cookie ? *cookie : notifying_cookie(uarg);
+		send = bpf_map_lookup_elem(&ring_sends, &uarg);
+	return send ? send->cookie : notifying_cookie(uarg);
 }
 
 static __always_inline struct watch_slot *slot_of_pages(const struct sk_buff *skb)
@@ -100,6 +101,12 @@ static __always_inline struct frags_head frags_of(const struct sk_buff *skb)
 	return head;
 }
 
+/* Pages of a process may have come by vmsplice. */
+static __always_inline bool has_spliced(const struct watch_slot *slot)
+{
+	return slot->sent_as[WATCH_KIND_SPLICE] || slot->kind == WATCH_KIND_SPLICE;
+}
+
 /* Bytes of user pages in a packet with SKBFL_ZEROCOPY_ENABLE. Pages of files beside them may be either. */
 static __always_inline u32 user_bytes(struct watch_slot *slot, const struct sk_buff *skb, u8 flags)
 {
@@ -108,7 +115,7 @@ static __always_inline u32 user_bytes(struct watch_slot *slot, const struct sk_b
 	if (flags & SKBFL_PURE_ZEROCOPY)
 		return skb->data_len;
 	m = mapped_bytes(shinfo_of(skb), frags_head_of(skb).count);
-	if (m.file)
+	if (m.file || (m.process && has_spliced(slot)))
 		slot->mixed = 1;
 	return m.process;
 }

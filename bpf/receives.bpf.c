@@ -42,7 +42,7 @@ static __always_inline bool copy_is_lost(u32 place)
 
 /* Before the copy, for each packet that a reader takes bytes from; skb->sk is the owner, which TCP sets for every
  * skb of a receive queue (skb_set_owner_r). Reads of the error queue pass here with len 0, or with the payload
- * that it quotes. Whoever reads holds the socket's lock, so a plain add loses nothing; an atomic one costs as much
+ * that it quotes, of a packet that is in no queue any more (sock_dequeue_err_skb). Whoever reads holds the socket's lock, so a plain add loses nothing; an atomic one costs as much
  * as the rest. */
 SEC("?tp_btf/skb_copy_datagram_iovec")
 int BPF_PROG(rx_copy, const struct sk_buff *skb, int len)
@@ -53,7 +53,7 @@ int BPF_PROG(rx_copy, const struct sk_buff *skb, int len)
 
 	/* The verifier wants one load for each kind of pointer. */
 	barrier_var(cookie);
-	if (len <= 0)
+	if (len <= 0 || (cookie && !skb->next))
 		return 0;
 	if (!cookie)
 		cookie = cookie_of_tls_reader();
@@ -69,20 +69,39 @@ int BPF_PROG(rx_copy, const struct sk_buff *skb, int len)
 	return 0;
 }
 
-/* What rx_copy saw since the receive before this one is held against what this one returned. A failed copy
- * and what the error queue quotes are no bytes of the stream; an urgent byte is copied elsewhere. Any other
- * difference is odd: a copy for TCP_ZEROCOPY_RECEIVE, or a call that failed halfway. Differences of two tasks
+/* Did all that left the socket leave by receives that have ended, of which rx_copy saw @copied bytes? */
+static __always_inline bool left_by_receives(struct sock *sk, const struct watch_slot *slot, u64 copied)
+{
+	struct watch_book *book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
+	const struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+	struct watch_reading now;
+
+	if (!book || !tp)
+		return false;
+	reading_take(&now, tp, sk->__sk_common.skc_state);
+	return book->past_returned + returned_of(&now) - returned_of(&book->opened) ==
+	       copied - slot->rx_off - slot->rx_peeked + slot->rx_discarded;
+}
+
+/* What rx_copy saw since the receive before this one is held against what this one returned. A failed copy is
+ * none of the stream, unless TCP_ZEROCOPY_RECEIVE may have copied before it; an urgent byte is copied elsewhere. Any
+ * other difference is odd: a copy for TCP_ZEROCOPY_RECEIVE, or a call that failed halfway. Differences of two tasks
  * that read one socket at the same time even out. */
-static __always_inline void receive_settle(struct slot_way *way, struct watch_slot *slot, int *ret, int flags)
+static __always_inline void receive_settle(struct sock *sk, struct slot_way *way, struct watch_slot *slot, int *ret,
+					   int flags)
 {
 	u64 copied = way->rx_copied, before;
 	s64 seen, told = *ret;
 
+	if (flags & MSG_ERRQUEUE_FLAG)
+		return;
 	before = __sync_lock_test_and_set(&slot->rx_settled, copied);
 	seen = before == WATCH_UNSETTLED ? copied : copied - before;
-	if (flags & MSG_ERRQUEUE_FLAG || told == EFAULT_RET) {
-		if (seen)
+	if (told == EFAULT_RET) {
+		if (seen && left_by_receives(sk, slot, copied - seen))
 			__sync_fetch_and_add(&slot->rx_off, seen);
+		else if (seen)
+			__sync_fetch_and_add(&slot->rx_odd, (u32)seen);
 		return;
 	}
 	if (told > 0 && flags & MSG_OOB_FLAG) {
@@ -169,7 +188,7 @@ static __always_inline int receive_ended(struct sock *sk, int ret, int flags)
 	if (!slot || slot->tls & SLOT_TLS_RECEIVES)
 		return 0;
 	if (rx_copies_hooked)
-		receive_settle(way, slot, &ret, flags);
+		receive_settle(sk, way, slot, &ret, flags);
 	if (flags & MSG_ERRQUEUE_FLAG) {
 		if (readings_told && told >= 0)
 			holds_read(sk, slot);

@@ -36,6 +36,15 @@ struct {
 /* Something is in this table. */
 volatile __u32 zerocopy_sends_noted __weak = 0;
 
+/* pid_tgid -> notification of the task's newest send of io_uring's, from its first turn to its end: sock_send_length is
+ * not told */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, u64);
+	__type(value, u64);
+} ring_turn SEC(".maps");
+
 /* pid_tgid -> 1 if the send under way asked for zero copy and copies */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -91,6 +100,26 @@ static __always_inline enum site site_of_kind(u32 kind)
 											SITE_tx_copy;
 }
 
+/* Whether the send moves bytes, its end will tell. */
+static __always_inline void ring_turn_note(const struct sock *sk, const struct msghdr *msg, struct watch_slot *slot)
+{
+	if (!brings_notification(msg))
+		return;
+	note_ring_send(msg, cookie_of(sk), slot, false);
+	task_note(&ring_turn, (u64)msg->msg_ubuf);
+}
+
+static __always_inline void ring_turns_end(int ret)
+{
+	u64 *ubuf = task_noted(&ring_turn);
+	struct ring_send *send = ubuf && *ubuf && ret > 0 ? bpf_map_lookup_elem(&ring_sends, ubuf) : NULL;
+
+	if (send)
+		send->moved = 1;
+	if (ubuf)
+		*ubuf = 0;
+}
+
 /* Each turn of the send loop comes here before it adds bytes, and all turns of a call are of one kind:
  * what was added since the kind changed is of the kind that it had. */
 SEC("?tp_btf/tcp_sendmsg_locked")
@@ -111,7 +140,7 @@ int BPF_PROG(send_turn, struct sock *sk, struct msghdr *msg)
 		sockmap_seen(sk);
 	kind = kind_of_send(sk, msg);
 	if (kind == WATCH_KIND_REFERENCE) {
-		note_ring_send(msg, cookie_of(sk), slot);
+		ring_turn_note(sk, msg, slot);
 		if (sizes_wanted)
 			hold_begins(sk, slot, msg);
 	}
@@ -187,7 +216,7 @@ static __always_inline void datagram_accepted(struct watch_slot *slot, const str
 static __always_inline void datagram_pages_note(struct watch_slot *slot, const struct sock *sk, const struct msghdr *msg)
 {
 	if (brings_notification(msg))
-		note_ring_send(msg, cookie_of(sk), slot);
+		note_ring_send(msg, cookie_of(sk), slot, false);
 	else if (!(msg->msg_flags & MSG_ZEROCOPY_FLAG) || !zerocopy_enabled(sk))
 		return;
 	if (!packets_watched)
@@ -226,6 +255,8 @@ static __always_inline int datagram_sent(struct sock *sk, int ret, const struct 
 	slot = datagram_slot(sk, &place);
 	if (!slot)
 		return 0;
+	if (msg && ret > 0)
+		note_ring_send(msg, cookie_of(sk), slot, true);
 	if (datagrams_watch)
 		datagram_accepted(slot, sk, ret);
 	else
@@ -250,6 +281,8 @@ int BPF_PROG(send_call, struct sock *sk, int ret, int flags)
 
 	if (datagrams_wanted && is_udp(sk))
 		return datagram_sent(sk, ret, NULL, STACK_BY_SEND);
+	if (ring_sends_noted)
+		ring_turns_end(ret);
 	if ((!calls_wanted && ret != ENOBUFS_RET) || !is_tcp(sk))
 		return 0;
 	slot = slot_at(cookie_of(sk), &place);
@@ -285,7 +318,7 @@ int BPF_PROG(send_enter, struct sock *sk, struct msghdr *msg, size_t size)
 	/* No packet holds its notification, so no reference will tell whose it is. */
 	slot = slot_of_sender(sk);
 	if (slot)
-		note_ring_send(msg, cookie_of(sk), slot);
+		note_ring_send(msg, cookie_of(sk), slot, false);
 	if (book_number(cookie_of(sk)) || task_is_ours()) {
 		task_note(&copying_send, 1);
 		copying_sends_noted = 1;
@@ -304,6 +337,8 @@ int BPF_PROG(send_exit, struct sock *sk, struct msghdr *msg, size_t size, int re
 	if (!slot)
 		return 0;
 	send_returned(slot, ret);
+	if (ret > 0)
+		note_ring_send(msg, cookie_of(sk), slot, true);
 	if (ret > 0)
 		stack_count(place, sk, STACK_BY_SEND, site_of_kind(kind_of_send(sk, msg)), ret);
 	if (msg->msg_flags & MSG_SPLICE_PAGES_FLAG)
@@ -428,7 +463,7 @@ static __always_inline int reference_made(struct sock *sk, const struct sk_buff 
 	if (!slot)
 		return 0;
 	sent_not_copied(slot, WATCH_KIND_REFERENCE, ret);
-	note_ring_send(msg, cookie_of(sk), slot);
+	note_ring_send(msg, cookie_of(sk), slot, true);
 	pages_note(slot, sk);
 	if (sizes_wanted)
 		hold_begins(sk, slot, msg);

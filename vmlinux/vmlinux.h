@@ -394,6 +394,7 @@ struct net_device {
 
 struct sk_buff {
 	struct sk_buff *next;
+	struct sk_buff *prev;
 	struct rb_node rbnode;
 	struct net_device *dev;
 	struct sock *sk;

@@ -61,17 +61,23 @@ struct {
 /* Something is in this table. */
 volatile __u32 ring_sends_noted __weak = 0;
 
-/* io_uring's notification -> cookie of the socket: it holds none itself */
+struct ring_send {
+	u64 cookie;	/* of the socket: the notification holds none itself */
+	u64 moved;	/* bytes of it were accepted; one that fails has a notification, too */
+};
+
+/* io_uring's notification -> its send, until it ends: then another send may have its memory */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
 	__type(key, u64);
-	__type(value, u64);
+	__type(value, struct ring_send);
 } ring_sends SEC(".maps") __weak;
 
 /* A send of io_uring's brings its own notification. */
-static __always_inline void note_ring_send(const struct msghdr *msg, u64 cookie, struct watch_slot *slot)
+static __always_inline void note_ring_send(const struct msghdr *msg, u64 cookie, struct watch_slot *slot, bool moved)
 {
+	struct ring_send fresh = { cookie, moved }, *known;
 	u64 ubuf;
 
 	if (!bpf_core_field_exists(msg->msg_ubuf))
@@ -80,7 +86,12 @@ static __always_inline void note_ring_send(const struct msghdr *msg, u64 cookie,
 	if (!ubuf)
 		return;
 	slot->ring_used = 1;
-	bpf_map_update_elem(&ring_sends, &ubuf, &cookie, BPF_ANY);
+	known = bpf_map_lookup_elem(&ring_sends, &ubuf);
+	if (known && known->cookie == cookie) {
+		known->moved |= moved;
+		return;
+	}
+	bpf_map_update_elem(&ring_sends, &ubuf, &fresh, BPF_ANY);
 	if (!ring_sends_noted)
 		ring_sends_noted = 1;
 }

@@ -225,23 +225,35 @@ struct notified {
 	bool copied;
 };
 
-/* The newest one; false if nobody left one there, or if the process has read it. The verifier knows the
- * types: plain loads. */
+enum { OTHERS_BEHIND = 7 /* that newest notification, looked past */ };
+
+/* The newest one; false if nobody left one there, or if the process has read it. Time stamps may lie behind it. The
+ * verifier knows the types: plain loads. */
 static __always_inline bool notified_last(const struct sock *sk, struct notified *n)
 {
 	u64 head = (u64)sk + bpf_core_field_offset(struct sock, sk_error_queue);
-	const struct sk_buff *tail = sk->sk_error_queue.prev;
+	const struct sk_buff *skb = sk->sk_error_queue.prev;
 	const struct sock_exterr_skb *error;
 
-	if (!tail || (u64)tail == head)
-		return false;
-	error = (void *)tail + bpf_core_field_offset(struct sk_buff, cb);
-	if (error->ee.ee_origin != SO_EE_ORIGIN_ZEROCOPY_NUMBER)
-		return false;
-	n->first = error->ee.ee_info;
-	n->last = error->ee.ee_data;
-	n->copied = error->ee.ee_code & SO_EE_CODE_COPIED;
-	return true;
+	for (int i = 0; i <= OTHERS_BEHIND; i++) {
+		if (!skb || (u64)skb == head)
+			return false;
+		error = (void *)skb + bpf_core_field_offset(struct sk_buff, cb);
+		if (error->ee.ee_origin == SO_EE_ORIGIN_ZEROCOPY_NUMBER) {
+			n->first = error->ee.ee_info;
+			n->last = error->ee.ee_data;
+			n->copied = error->ee.ee_code & SO_EE_CODE_COPIED;
+			return true;
+		}
+		skb = skb->prev;
+	}
+	return false;
+}
+
+/* A notification as slots note it: its first number, and the one after its last. 0 stands for none. */
+static __always_inline u64 noted_as(const struct notified *n)
+{
+	return (u64)n->first << 32 | (u32)(n->last + 1);
 }
 
 /* What the error queue holds last is the newest notification: the next one has the id after it. */
@@ -249,8 +261,11 @@ static __always_inline void completions_begin(struct watch_slot *slot, const str
 					      const struct sock *sk)
 {
 	struct notified n;
+	bool told = notified_last(sk, &n);
 
-	slot->next_id = notified_last(sk, &n) ? n.last + 1 : opened->first_id;
+	slot->next_id = told ? n.last + 1 : opened->first_id;
+	slot->newest = told ? noted_as(&n) : 0;
+	slot->opened_id = slot->next_id;
 	slot->opened_sends = opened->zerocopy_sends - slot->next_id;
 	slot->zerocopy_id = slot->next_id;
 }

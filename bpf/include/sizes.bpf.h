@@ -278,8 +278,8 @@ static __always_inline void hold_ends(struct hold_walk *w, struct hold *hold, st
 	bpf_map_delete_elem(&held, &w->next);
 }
 
-/* A notification of io_uring's ends: who reads it makes no call. @told: of copies. */
-static __always_inline void ring_hold_ends(u64 notification, bool told, bool copied)
+/* A notification of io_uring's ends: who reads it makes no call. @moved: its send did not fail. @told: of copies. */
+static __always_inline void ring_hold_ends(u64 notification, bool moved, bool told, bool copied)
 {
 	struct held_send key = { COOKIE_OF_RINGS, notification };
 	struct hold *found = bpf_map_lookup_elem(&held, &key), hold;
@@ -290,6 +290,10 @@ static __always_inline void ring_hold_ends(u64 notification, bool told, bool cop
 	hold = *found;
 	if (bpf_map_delete_elem(&held, &key))
 		return;
+	if (!moved) {
+		__sync_fetch_and_add(&of->outstanding, -1);
+		return;
+	}
 	time_add(&of->posted, bpf_ktime_get_ns() - hold.sent_ns);
 	__sync_fetch_and_add(&of->by_ring, 1);
 	__sync_fetch_and_add(!told ? &of->untold : copied ? &of->copied : &of->released, 1);

@@ -344,6 +344,11 @@ struct watch_slot {
 	/* Of a zero-copy send, by the number of its notification: of TCP, up to which the program has read them; of
 	 * a UDP socket, the one that would be next. */
 	unsigned int zerocopy_id;
+	/* The newest notification that was counted, see noted_as(); the first number that was not due by then when the
+	 * window opened. */
+	unsigned long long newest;
+	unsigned int opened_id;
+	unsigned int unused;
 };
 
 /* A socket's place in the table, and what each plain receive counts: one line of the cache has both. */

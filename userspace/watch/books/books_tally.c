@@ -430,6 +430,12 @@ static int past_note(struct watch_tally *t, const struct watch_socket *open, int
 	return 0;
 }
 
+/* Nothing on both sides holds nothing, if the sockets that had something could not be tested. */
+static bool was_tested(const struct watch_law_sum *sum)
+{
+	return sum->testable && (sum->left || sum->right || !sum->not_testable);
+}
+
 static void law_of_record(struct law *law, enum watch_law which, const struct watch_law_sum *sum)
 {
 	*law = law_named(watch_law_name(which));
@@ -438,7 +444,7 @@ static void law_of_record(struct law *law, enum watch_law which, const struct wa
 	law->right = sum->right;
 	law->residual = sum->left - sum->right;
 	law->at_any_end = true;
-	law->status = sum->broken ? LAW_BROKEN : sum->testable ? LAW_BALANCED : LAW_NOT_TESTABLE;
+	law->status = sum->broken ? LAW_BROKEN : was_tested(sum) ? LAW_BALANCED : LAW_NOT_TESTABLE;
 	if (sum->broken)
 		snprintf(law->why, WHY_BYTES, "broken for %llu of %llu sockets",
 			 (unsigned long long)sum->broken, (unsigned long long)sum->testable);
