@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import threading
 import time
@@ -21,7 +22,7 @@ from odd.network import (
     own_network,
     setting,
 )
-from odd.sends import copied_on_arrival
+from odd.sends import copied_on_arrival, file_of
 from odd.truth import Child, Truth
 
 # Client and server, neither of which wants a cookie, on every socket that listens.
@@ -83,6 +84,23 @@ def fast_open_deferred(truth: Truth) -> Iterator[None]:
         truth.take(server.accept()[0], size)
     # The window is read while they wait.
     truth.kept += [idle, never]
+
+
+@odd()
+def fast_open_after_sendfile(truth: Truth) -> Iterator[None]:
+    """A socket that spliced last is disconnected, and sends in its next SYN: that is copied."""
+    server = server_here()
+    yield
+    client, other = opened(truth, server, 700)
+    truth.take(other, 700)
+    with file_of(3000) as file:
+        truth.take(other, truth.sent("tx_splice", os.sendfile(client.fileno(), file.fileno(), 0, 3000)))
+    raw.disconnect(client)
+    truth.sent("tx_copy", client.sendto(b"o" * 400, raw.MSG_FASTOPEN, server.getsockname()))
+    again, _ = server.accept()
+    truth.take(again, 400)
+    truth.send(client, 50)
+    truth.take(again, 50)
 
 
 @odd()

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 
 from odd import raw
-from odd.frame import LIFE, needed, odd
+from odd.frame import needed, odd
 from odd.truth import Child, Truth
 
 PAUSE_S = 0.02
@@ -59,6 +59,67 @@ def linger_0(truth: Truth) -> Iterator[None]:
     truth.drain(b)
 
 
+def reset_by(a: socket.socket) -> None:
+    """Closes one end so that the other is reset."""
+    a.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+    a.close()
+    time.sleep(PAUSE_S)
+
+
+def anew(truth: Truth, b: socket.socket, other: socket.socket) -> None:
+    """Disconnects and connects anew, and receives."""
+    raw.disconnect(b)
+    b.connect(other.getsockname())
+    c, _ = other.accept()
+    truth.send(c, 500)
+    truth.take(b, 500)
+
+
+@odd()
+def read_after_reset(truth: Truth) -> Iterator[None]:
+    """What came before a reset is read in part, then connect(AF_UNSPEC) takes the numbers away that tell so."""
+    a, b = truth.pair()
+    other = socket.create_server(("127.0.0.1", 0))
+    yield
+    truth.send(a, 10_000)
+    reset_by(a)
+    truth.take(b, 4000)
+    anew(truth, b, other)
+
+
+@odd()
+def spliced_after_reset(truth: Truth) -> Iterator[None]:
+    """The same, by splice, of which no tracepoint tells."""
+    a, b = truth.pair()
+    other = socket.create_server(("127.0.0.1", 0))
+    yield
+    truth.send(a, 10_000)
+    reset_by(a)
+    truth.splice_out(b, 4000)
+    anew(truth, b, other)
+
+
+@odd()
+def disconnect_unsent_references(truth: Truth) -> Iterator[None]:
+    """MSG_ZEROCOPY waits unsent when connect(AF_UNSPEC) drops it: its notification comes with the disconnection's error."""
+    a, b = truth.pair()
+    other = socket.create_server(("127.0.0.1", 0))
+    yield
+    a.setsockopt(socket.SOL_SOCKET, raw.SO_ZEROCOPY, 1)
+    a.setblocking(False)
+    truth.sent("tx_reference", a.send(bytes(3_000_000), raw.MSG_ZEROCOPY))
+    truth.sums.update({"sends": 1, "asked": 1})
+    raw.disconnect(a)
+    a.setblocking(True)
+    truth.drain(b)
+    truth.sums["dropped"] = truth.sums["accepted"] - truth.sums["returned"]
+    a.connect(other.getsockname())
+    c, _ = other.accept()
+    truth.zero_copy(a, 1000)
+    truth.take(c, 1000)
+    truth.completions(a, 2)
+
+
 @odd()
 def disconnect_unread(truth: Truth) -> Iterator[None]:
     """connect(AF_UNSPEC) with unread bytes, then connected anew: the kernel drops them."""
@@ -97,10 +158,9 @@ def disconnected_before(truth: Truth) -> Iterator[None]:
     truth.completions(a, 1)
 
 
-# In the window the reset tells of the notification a second time, which is counted again: not mended yet.
-@odd(ways=(LIFE,))
+@odd()
 def reset_with_unread_completion(truth: Truth) -> Iterator[None]:
-    """A socket that was reset before the window holds a notification that is read in it."""
+    """A socket that is reset holds a notification: the reset tells of it a second time."""
     a, b = truth.pair()
     truth.zero_copy(a, 5000)
     truth.take(b, 5000)

@@ -16,6 +16,7 @@ from odd.truth import Truth
 PEEK, TRUNC, OOB = socket.MSG_PEEK, socket.MSG_TRUNC, socket.MSG_OOB
 # TX_SOFTWARE, SOFTWARE: what the error queue returns has the payload, as OPT_TSONLY is not asked for.
 TX_STAMPS = 2 | 16
+NO_PAYLOAD = 1 << 11
 PAGES = 8
 
 
@@ -124,6 +125,19 @@ def time_stamps(truth: Truth) -> Iterator[None]:
 
 
 @odd()
+def time_stamps_of_references(truth: Truth) -> Iterator[None]:
+    """Time stamps lie between notifications in the error queue, and each read of it tells of what is still there."""
+    a, b = truth.pair()
+    yield
+    a.setsockopt(socket.SOL_SOCKET, raw.SO_TIMESTAMPING, TX_STAMPS | NO_PAYLOAD)
+    for _ in range(10):
+        truth.zero_copy(a, 20_000)
+        truth.take(b, 20_000)
+    truth.completions(a, 10)
+    copied_on_arrival(truth)
+
+
+@odd()
 def urgent(truth: Truth) -> Iterator[None]:
     """An urgent byte that is received by MSG_OOB."""
     a, b = truth.pair()
@@ -225,3 +239,34 @@ def mapped_with_buffer(truth: Truth) -> Iterator[None]:
     truth.send(a, 1700)
     time.sleep(0.02)
     take_by_map(truth, b, 1700, room)
+
+
+@odd()
+def mapped_with_buffer_and_error_queue(truth: Truth) -> Iterator[None]:
+    """The same, by a program that reads its error queue in between: what was copied stays copied."""
+    a, b = truth.pair()
+    room = ctypes.create_string_buffer(8192)
+    yield
+    for _ in range(5):
+        truth.send(a, 1700)
+        time.sleep(0.02)
+        take_by_map(truth, b, 1700, room)
+        try:
+            b.recvmsg(0, 512, raw.MSG_ERRQUEUE | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            pass
+
+
+@odd()
+def mapped_with_buffer_and_failed_receive(truth: Truth) -> Iterator[None]:
+    """The same, before a receive into memory that is not there."""
+    a, b = truth.pair()
+    room = ctypes.create_string_buffer(8192)
+    yield
+    truth.send(a, 1700)
+    time.sleep(0.02)
+    take_by_map(truth, b, 1700, room)
+    truth.send(a, 900)
+    time.sleep(0.02)
+    raw.failed_receive(b, 900)
+    truth.take(b, 900)

@@ -15,6 +15,7 @@ from odd.frame import odd
 from odd.truth import Truth
 
 TCP_CORK, TOTAL_RETRANS = 3, 100
+SPLICE_F_MORE = 4
 
 
 def copied_on_arrival(truth: Truth) -> None:
@@ -196,6 +197,20 @@ def gift(truth: Truth) -> Iterator[None]:
         done = truth.sent("tx_splice", os.splice(source, a.fileno(), left))
         truth.take(b, done)
         left -= done
+
+
+@odd()
+def gift_and_zero_copy(truth: Truth) -> Iterator[None]:
+    """vmsplice and splice with SPLICE_F_MORE, then MSG_ZEROCOPY: one packet has pages of the process by both ways."""
+    a, b = truth.pair()
+    source, sink = os.pipe()
+    memory = ctypes.create_string_buffer(2804)
+    yield
+    raw.vmsplice(sink, memory, 0)
+    truth.sent("tx_splice", os.splice(source, a.fileno(), 2804, flags=SPLICE_F_MORE))
+    truth.zero_copy(a, 64)
+    truth.take(b, 2868)
+    truth.completions(a, 1)
 
 
 @odd()

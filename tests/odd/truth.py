@@ -78,7 +78,7 @@ class Truth:
         return {"bytes": known, "limits": self.limits, "together": self.together,
                 "measured": sorted(self.measured),
                 "layers": self.layers, "never": self.never, "always": self.always, "pids": self.pids,
-                **{name: self.sums[name] for name in ("sends", "completed", "copied", "asked")}}
+                **{name: self.sums[name] for name in ("sends", "completed", "copied", "asked", "dropped")}}
 
     # Bytes
 

@@ -51,13 +51,13 @@ class Ring:
         vector = struct.pack("PN", ctypes.addressof(self.memory), SIZE)
         needed(raw.syscall, REGISTER, self.file, REGISTER_BUFFERS, vector, 1)
 
-    def prepare(self, sock: socket.socket, code: int, size: int, flags: int = 0, options: int = 0
-                ) -> None:
+    def prepare(self, sock: socket.socket, code: int, size: int, flags: int = 0, options: int = 0,
+                how: int = 0) -> None:
         """Puts one send into the ring."""
         tail = self.number(self.sent["tail"])
         slot = tail & self.number(self.sent["mask"])
         struct.pack_into("BBHiQQII24x", self.entries, slot * ENTRY_BYTES, code, flags, options,
-                         sock.fileno(), 0, ctypes.addressof(self.memory), size, 0)
+                         sock.fileno(), 0, ctypes.addressof(self.memory), size, how)
         struct.pack_into("I", self.rings, self.sent["array"] + 4 * slot, slot)
         struct.pack_into("I", self.rings, self.sent["tail"], tail + 1 & 0xFFFFFFFF)
 
@@ -148,3 +148,41 @@ def uring_zero_copy_linked(truth: Truth) -> Iterator[None]:
     (a, b), ring = truth.pair(), Ring()
     yield
     sends(truth, ring, a, b, 4, flags=LINK)
+
+
+def sent_at_once(ring: Ring, sock: socket.socket) -> tuple[int, int]:
+    """One SEND_ZC that does not wait: what it returned, and how many notifications more are due."""
+    ring.prepare(sock, SEND_ZC, SIZE, how=socket.MSG_DONTWAIT)
+    ring.enter(1, 1)
+    returned, due = None, 0
+    while returned is None:
+        for result, said in ring.completions():
+            due += bool(said & HAS_MORE) - bool(said & IS_NOTIFICATION)
+            if not said & IS_NOTIFICATION:
+                returned = result
+    return returned, due
+
+
+@odd()
+def uring_zero_copy_fails(truth: Truth) -> Iterator[None]:
+    """SEND_ZC that fails, before its first turn and in it: it is no send, and has a notification all the same."""
+    (a, b), (c, _), ring = truth.pair(), truth.pair(), Ring()
+    c.shutdown(socket.SHUT_WR)
+    a.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 100_000)
+    yield
+    due = 0
+    for sock, rounds in ((a, 1), (c, 2), (a, 50), (c, 2)):
+        for _ in range(rounds):
+            returned, more = sent_at_once(ring, sock)
+            due += more
+            if returned > 0:
+                truth.sent("tx_reference", returned)
+                truth.sums.update({"sends": 1, "asked": 1})
+            elif sock is a:
+                break
+    truth.take(b, truth.sums["accepted"])
+    while due:
+        due -= sum(bool(said & IS_NOTIFICATION) for _, said in ring.completions())
+        if due:
+            ring.enter(0, 1)
+    copied_on_arrival(truth)

@@ -20,12 +20,15 @@ MATRIX, WATCH, OF_TLS, CAUSES = (f"tests/guest/test_{name}.py" for name in ("mat
 EACH_DATAGRAM = f"{WATCH} test_each_datagram_is_at_its_site [6.12]"
 IN_RECORDS = f"{OF_TLS} test_23_messages_of_4093_bytes_are_94139_of_plaintext"
 WATCHED = "tests/guest/test_watched_paths.py test_what_a_watch_measures_is_what_the_run_beside_it_measures"
+ODD_PROGRAM = "tests/guest/test_odd.py test_an_odd_program_is_counted_exactly"
 WHAT_LIES_BETWEEN = f"{MATRIX} test_what_lies_between_the_sockets_is_the_cause"
 
 BY_TRAMPOLINES = (
     Change("sends: pages of a packet", SENDS, "\t\tpages = before ? pages - *before : 0;\n", "",
            "pages that a packet had before are pinned again",
            ("tests/guest/test_books.py test_aligned_fields_pin_17_pages [6.1-A3]",)),
+    Change("sockets: read after a reset", SOCKETS, "\tif (is_tcp(sk))\n\t\tclosed_socket_read(sk);\n", "",
+           "what was spliced out of a closed socket is forgotten with its numbers", (f"{ODD_PROGRAM} spliced_after_reset-whole",)),
     Change("receives: spliced bytes", RECEIVES, "\t__sync_fetch_and_add(&slot->rx_spliced, ret);", "\t__sync_fetch_and_add(&slot->rx_spliced, most);",
            "what was asked for counts as spliced", ("tests/guest/test_books.py test_bytes_that_are_spliced_out A3.splice",)),
     Change("receives: mapped bytes", RECEIVES, "\t__sync_fetch_and_add(&slot->rx_mapped, zc->length);",
