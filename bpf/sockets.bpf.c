@@ -47,8 +47,7 @@ static __always_inline void life_begin(struct watch_book *book)
 		book->past_retransmitted += last->retransmitted - first->retransmitted;
 		if (unsent_of(last))
 			book->flags |= WATCH_UNSENT_LOST;
-		if (counts_by_tracepoint && book->flags & WATCH_READABLE && last->unread > last->fin_received)
-			book->flags |= WATCH_READS_UNSEEN;
+		disconnection_note(book);
 		/* TCP counts from 0 again. */
 		if (slot)
 			slot->departed_from -= last->sent;

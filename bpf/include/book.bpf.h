@@ -388,6 +388,14 @@ static __always_inline void reading_take(struct watch_reading *r, const struct t
 			  bpf_core_enum_value(enum sock_flags, SOCK_DONE) & 1;
 }
 
+/* tcp_disconnect() took the numbers away that tell what was read since the last receive. Those of a closed socket may have
+ * been spliced out, which no tracepoint tells. */
+static __always_inline void disconnection_note(struct watch_book *book)
+{
+	if (counts_by_tracepoint && book->flags & WATCH_READABLE && book->closed.unread > book->closed.fin_received)
+		book->flags |= WATCH_READS_UNSEEN;
+}
+
 /* A closed socket may still be read from. If tcp_disconnect() has set its numbers to 0 since, those of before are the
  * last. */
 static __always_inline void closed_read_on(struct watch_book *book, const struct tcp_sock *tp)
@@ -395,8 +403,10 @@ static __always_inline void closed_read_on(struct watch_book *book, const struct
 	struct watch_reading now;
 
 	reading_take(&now, tp, BPF_TCP_CLOSE);
-	if (now.received < book->closed.received)
+	if (now.received < book->closed.received) {
+		disconnection_note(book);
 		return;
+	}
 	book->closed.received = now.received;
 	book->closed.unread = now.unread;
 	book->closed.fin_received = now.fin_received;

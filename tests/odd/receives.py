@@ -2,6 +2,7 @@
 """Odd programs: every way to receive, and receives that fail."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import mmap
 import socket
@@ -251,10 +252,8 @@ def mapped_with_buffer_and_error_queue(truth: Truth) -> Iterator[None]:
         truth.send(a, 1700)
         time.sleep(0.02)
         take_by_map(truth, b, 1700, room)
-        try:
+        with contextlib.suppress(BlockingIOError):
             b.recvmsg(0, 512, raw.MSG_ERRQUEUE | socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            pass
 
 
 @odd()

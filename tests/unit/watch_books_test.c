@@ -129,6 +129,101 @@ TEST(test_sends_that_were_outstanding_when_the_window_opened_complete_in_it)
 	balances(&s, &book, WATCH_LAW_completion);
 }
 
+/* All of its laws can be tested, with numbers on both sides: 500 bytes by reference in 3 sends, 307 bytes copied out. */
+static struct watch_book all_laws(void)
+{
+	struct watch_book book = mid_stream();
+
+	book.flags = WATCH_BORN | WATCH_DIED;
+	book.now.accepted = book.now.sent = 1500;
+	book.now.unsent = 0;
+	book.now.received = 800;
+	book.now.unread = 0;
+	book.now.zerocopy_sends = book.now.first_id = book.slot.next_id = 3;
+	book.rx_copied = book.slot.rx_settled = book.slot.recvs_returned = 307;
+	book.slot.since = 1500;
+	book.slot.sent_as[WATCH_KIND_REFERENCE] = book.slot.sent_referenced = book.slot.late_copied = 500;
+	book.slot.sends_returned = 500;
+	book.slot.departures_noted = 1;
+	book.slot.departed_from = 900;
+	book.slot.departed = 600;
+	book.slot.completed_sends = book.slot.copied_sends = 3;
+	return book;
+}
+
+static struct watch_sides sides_with_calls(const struct watch_book *book, enum watch_law law)
+{
+	struct watch_hooked hooked = all_hooks;
+	struct watch_socket s;
+
+	hooked.calls = hooked.rx_calls = hooked.late_copies = true;
+	watch_socket_fill(&s, book, &hooked);
+	return watch_law_sides(law, &s, book, &hooked);
+}
+
+static void breaks(const struct watch_book *book, enum watch_law law)
+{
+	struct watch_sides sides = sides_with_calls(book, law);
+
+	assert_true(sides.known);
+	assert_int_not_equal(sides.left, sides.right);
+}
+
+#define BREAKS(law, field, by)                              \
+	do {                                                \
+		struct watch_book slips = all_laws();       \
+							    \
+		slips.field += (by);                        \
+		breaks(&slips, WATCH_LAW_##law);            \
+	} while (0)
+
+TEST(test_each_law_breaks_when_either_side_is_off_by_one)
+{
+	static const enum watch_law laws[] = { WATCH_LAW_send_queue, WATCH_LAW_receive_queue, WATCH_LAW_reference_queue,
+					       WATCH_LAW_completion, WATCH_LAW_copied, WATCH_LAW_sends, WATCH_LAW_receives };
+	struct watch_book book = all_laws();
+
+	for (size_t i = 0; i < sizeof(laws) / sizeof(*laws); i++) {
+		struct watch_sides sides = sides_with_calls(&book, laws[i]);
+
+		assert_true(sides.known);
+		assert_int_equal(sides.left, sides.right);
+		assert_int_not_equal(sides.left, 0);
+	}
+	BREAKS(send_queue, now.accepted, 1);
+	BREAKS(send_queue, now.sent, 1);
+	BREAKS(receive_queue, now.received, 1);
+	BREAKS(receive_queue, rx_copied, 1);
+	BREAKS(reference_queue, slot.sent_as[WATCH_KIND_REFERENCE], 1);
+	BREAKS(reference_queue, slot.sent_referenced, 1);
+	BREAKS(completion, slot.opened_sends, 1);
+	BREAKS(completion, slot.completed_sends, 1);
+	BREAKS(copied, slot.copied_sends, -1);
+	BREAKS(copied, slot.completed_sends, 1);
+	BREAKS(sends, now.accepted, 1);
+	BREAKS(sends, slot.sends_returned, 1);
+	BREAKS(receives, now.received, 1);
+	BREAKS(receives, slot.recvs_returned, 1);
+}
+
+/* write_seq - snd_nxt where one of them is of another life. */
+TEST(test_an_implausible_number_is_not_told)
+{
+	struct watch_book book = mid_stream();
+	struct watch_socket s;
+
+	book.now.accepted = book.opened.accepted - 1;
+	watch_socket_fill(&s, &book, &all_hooks);
+	assert_false(s.moved.counts_known & 1ull << COUNT_accepted_bytes);
+	assert_false(s.moved.sites_known & 1u << SITE_tx_copy);
+	assert_int_equal(s.moved.implausible, 2);
+	assert_false(watch_law_sides(WATCH_LAW_send_queue, &s, &book, &all_hooks).known);
+	book = mid_stream();
+	book.now.referenced_bytes = -1ull;
+	watch_socket_fill(&s, &book, &all_hooks);
+	assert_false(s.closing.known >> WATCH_referenced_bytes & 1);
+}
+
 TEST(test_receives_are_held_against_what_they_returned_unless_other_calls_copied)
 {
 	struct watch_book book = mid_stream();

@@ -144,9 +144,22 @@ const char *watch_uncovered_names(enum watch_uncovered kind)
 	return names[kind];
 }
 
+bool watch_is_plausible(uint64_t value)
+{
+	return value < 1ull << 56;
+}
+
+static bool is_told(struct watch_movements *m, bool known, uint64_t value)
+{
+	bool plausible = watch_is_plausible(value);
+
+	m->implausible += known && !plausible;
+	return known && plausible;
+}
+
 void watch_set_site(struct watch_movements *m, enum site site, bool known, uint64_t bytes)
 {
-	if (!known)
+	if (!is_told(m, known, bytes))
 		return;
 	m->sites_known |= 1u << site;
 	m->site_bytes[site] = bytes;
@@ -154,7 +167,7 @@ void watch_set_site(struct watch_movements *m, enum site site, bool known, uint6
 
 void watch_set_count(struct watch_movements *m, enum count count, bool known, uint64_t value)
 {
-	if (!known)
+	if (!is_told(m, known, value))
 		return;
 	m->counts_known |= 1ull << count;
 	m->count[count] = value;
@@ -179,6 +192,7 @@ void watch_movements_add(struct watch_movements *into, const struct watch_moveme
 	into->refused_at_rest += from->refused_at_rest;
 	into->passed_bytes += from->passed_bytes;
 	into->passed_unknown += from->passed_unknown;
+	into->implausible += from->implausible;
 }
 
 static void balance_add(struct watch_balance *into, const struct watch_balance *from)

@@ -75,6 +75,7 @@ struct watch_movements {
 	uint64_t refused_at_rest;	/* of enobufs: by sockets that had nothing in flight all the time */
 	uint64_t passed_bytes;	/* received and passed on as pages: spliced or mapped */
 	uint64_t passed_unknown;	/* sockets of which that is not known */
+	uint64_t implausible;	/* sums of sockets that were more than any can move, or less than nothing */
 };
 
 /* A process by its pid and the time it started: a pid may be used again. */
@@ -307,6 +308,10 @@ const char *watch_layer_name(enum watch_layer layer);
 const char *watch_uncovered_names(enum watch_uncovered kind);
 
 /* Notes a number, if it is known. */
+/* Less than 72 PB: more than a socket moves, and what a number below 0 looks like. */
+bool watch_is_plausible(uint64_t value);
+
+/* These two note a sum unless it is implausible. */
 void watch_set_site(struct watch_movements *m, enum site site, bool known, uint64_t bytes);
 void watch_set_count(struct watch_movements *m, enum count count, bool known, uint64_t value);
 

@@ -378,6 +378,8 @@ struct watch_sides watch_law_sides(enum watch_law law, const struct watch_socket
 		return watch_not_known(why_layer[s->layer]);
 	if (book->flags & WATCH_UNOPENED)
 		return watch_not_known("it lay in a network namespace that was not entered");
+	if (s->moved.implausible && law != WATCH_LAW_probes)
+		return watch_not_known("a sum of it was more than any socket can move, or less than nothing");
 	switch (law) {
 	case WATCH_LAW_completion:
 		return sides_of_completion(s, book, hooked);

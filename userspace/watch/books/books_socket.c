@@ -248,6 +248,9 @@ static struct watch_balance balance_of(const struct watch_reading *r, uint32_t n
 			   1u << WATCH_spliced_bytes;
 	if (completions)
 		b.known |= 1u << WATCH_zerocopy_sends;
+	for (int item = 0; item < WATCH_BALANCE_COUNT; item++)
+		if (!watch_is_plausible(b.item[item]))
+			b.known &= ~(1u << item);
 	return b;
 }
 

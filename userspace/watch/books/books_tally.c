@@ -326,6 +326,7 @@ static void movements_subtract(struct watch_movements *from, const struct watch_
 	from->refused_at_rest -= less->refused_at_rest;
 	from->passed_bytes -= less->passed_bytes;
 	from->passed_unknown -= less->passed_unknown;
+	from->implausible -= less->implausible;
 }
 
 void watch_tally_open(const struct watch_tally *t, struct watch_socket *s,

@@ -5,6 +5,7 @@
 
 #include "userspace/watch/books/watch_judge.h"
 
+#define IMPLAUSIBLE "a socket's sum was more than any can move, or less than nothing"
 #define NO_ROOM "a socket found no room in the table of counts"
 
 /* Which hook a site needs, and how it comes from that. */
@@ -99,6 +100,8 @@ static const char *why_unknown(const struct watch_record *r, const struct source
 
 	if (!source->metric)
 		return source->why;
+	if (r->total.moved.implausible)
+		return IMPLAUSIBLE;
 	if (site == SITE_reshape && !r->details)
 		return "counted with --detail alone";
 	why = why_absent(r, source->metric);
@@ -125,6 +128,8 @@ static const char *why_no_count(const struct watch_record *r, enum count count)
 {
 	bool trampolines = r->backend == BACKEND_TRAMPOLINE;
 
+	if (r->total.moved.implausible)
+		return IMPLAUSIBLE;
 	switch (count) {
 	case COUNT_send_calls:
 	case COUNT_recv_calls:
