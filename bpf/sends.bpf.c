@@ -261,6 +261,8 @@ static __always_inline int datagram_sent(struct sock *sk, int ret, const struct 
 		datagram_accepted(slot, sk, ret);
 	else
 		send_returned(slot, ret);
+	if (ret > 0 && msg && way_of_datagram(sk, msg) == CALL_SEND_ZEROCOPY)
+		__sync_fetch_and_add(&slot->asked_bytes, ret);
 	if (sizes_wanted)
 		call_sized(slot, msg ? way_of_datagram(sk, msg) : way_by_notification(slot, sk), ret);
 	if (ret > 0)

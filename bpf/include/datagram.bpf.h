@@ -99,6 +99,7 @@ static __always_inline void datagram_reading(struct watch_book *book, const stru
 	r->unsent = unsent_datagram(sk);
 	r->drops = drops_of(sk);
 	r->zerocopy_sends = BPF_CORE_READ(sk, sk_zckey.counter);
+	r->option_bytes = BPF_CORE_READ(sk, sk_omem_alloc.counter);
 	r->asks_zerocopy = BPF_CORE_READ(sk, __sk_common.skc_flags) >>
 				   bpf_core_enum_value(enum sock_flags, SOCK_ZEROCOPY) & 1;
 	queues_empty(r);
@@ -194,6 +195,8 @@ static __always_inline struct watch_book *datagram_begin(struct sock *sk, bool m
 	datagram_opens(book, sk, slot);
 	if (made)
 		book->opened.unread = book->opened.restless = 0;
+	else
+		completions_begin(slot, &book->opened, sk);
 	datagram_used(book);
 	return book;
 }

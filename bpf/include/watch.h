@@ -247,7 +247,11 @@ struct watch_reading {
 	unsigned int calls_sleep;	/* a call of a task may be under way */
 	unsigned int drops;		/* of a UDP socket: datagrams that the kernel says it dropped, */
 	unsigned int restless;		/* and whether some came or went while it was read */
-	unsigned int urgent_seq;	/* where the newest urgent byte was; 0: there was none */
+	union {
+		unsigned int urgent_seq;	/* where the newest urgent byte was; 0: there was none */
+		unsigned int option_bytes;	/* of a UDP socket: option memory, which each notification holds until
+						 * the program has read it */
+	};
 	/* What lies in the queue of unacknowledged and unsent packets. */
 	unsigned int referenced_pages;
 	unsigned int first_id;		/* oldest notification there; zerocopy_sends if none */
@@ -349,6 +353,8 @@ struct watch_slot {
 	unsigned long long newest;
 	unsigned int opened_id;
 	unsigned int unused;
+	/* Of a UDP socket with trampolines: accepted by sends that asked for zero copy. */
+	unsigned long long asked_bytes;
 };
 
 /* A socket's place in the table, and what each plain receive counts: one line of the cache has both. */

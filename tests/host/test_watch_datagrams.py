@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 import subprocess
 import sys
 
@@ -44,6 +45,38 @@ give.connect(take.getsockname())
 for _ in range(23):
     give.send(bytes(4093))
     assert sum(len(take.recv(65536)) for _ in range(1)) == 4093
+"""
+# Zero-copy sends of 3,000 bytes where the MTU is 1,500, each 10th reads what was notified; says what that was.
+LARGE = """
+import os, socket, struct, sys
+SO_ZEROCOPY, MSG_ZEROCOPY, SO_EE_ORIGIN_ZEROCOPY = 60, 0x4000000, 5
+take = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+take.setsockopt(socket.SOL_SOCKET, 33, 8 << 20)
+take.bind(("127.0.0.1", 0))
+give = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+give.setsockopt(socket.SOL_SOCKET, SO_ZEROCOPY, 1)
+give.setsockopt(socket.SOL_UDP, 103, int(sys.argv[1]))
+give.connect(take.getsockname())
+page, completed, copied = bytearray(3000), 0, 0
+def reap():
+    global completed, copied
+    while True:
+        try:
+            (_, _, data), = give.recvmsg(0, 200, socket.MSG_ERRQUEUE | socket.MSG_DONTWAIT)[1]
+        except BlockingIOError:
+            return
+        _, origin, _, code, _, first, last = struct.unpack("IBBBBII", data[:16])
+        assert origin == SO_EE_ORIGIN_ZEROCOPY
+        completed += last - first + 1
+        copied += last - first + 1 if code & 1 else 0
+for at in range(230):
+    give.send(page, MSG_ZEROCOPY)
+    if at % 10 == 9:
+        for _ in range(30 if int(sys.argv[1]) else 10):
+            take.recv(65536)
+        reap()
+assert completed == 230
+print(copied)
 """
 IDLE = "import socket; s, t = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)); " \
        "s.bind(('127.0.0.1', 0)); print('ready', flush=True); input()"
@@ -156,3 +189,36 @@ def test_a_socket_that_moves_nothing_is_listed_if_it_has_an_address(tmp_path):
         record = watching.close()
         run.stdin.write("\n")
     assert [each["protocol"] for each in record["sockets"]] == ["udp"] and not broken(record)
+
+
+@pytest.mark.parametrize("cut, needless", [(0, True), (1400, False)], ids=["whole", "cut by UDP_SEGMENT"])
+def test_zero_copy_above_the_mtu_is_declined_by_send(tmp_path, cut, needless):
+    record = tmp_path / "record.json"
+    done = subprocess.run(["unshare", "-n", "sh", "-c", "ip link set lo up mtu 1500; exec \"$@\"", "sh", WATCH, "--json",
+                           record, "--", sys.executable, "-c", LARGE, str(cut)], text=True, capture_output=True, timeout=300,
+                          check=True)
+    told = json.loads(record.read_text())
+    found, sent = sums(told), 230 * 3000
+    assert found["zerocopy_sends"] == found["completed_sends"] == 230
+    assert found["copied_sends"] == int(done.stdout.split()[-1])
+    law, = (law for law in told["laws"] if law["law"] == "completion")
+    assert law["status"] == "balanced" and law["left"] == law["right"] == 230
+    assert found["tx_copy"] == (sent if needless else 0)
+    assert [cause["bytes"] for cause in told["causes"] if cause["cause"] == "UDP without checksum offload"] \
+        == ([sent] if needless else [])
+    assert ("it copied 690 kB inside send" in told["verdicts"][0]["sentence"]) == needless
+
+
+def test_a_sender_is_told_no_drop_of_what_it_sent(tmp_path):
+    """The receiver's queue refuses most of it, which nobody watches."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as take:
+        take.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 20000)
+        take.bind(("127.0.0.1", 0))
+        send = f"""
+import socket
+give = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for _ in range(230):
+    give.sendto(bytes(1000), ("127.0.0.1", {take.getsockname()[1]}))"""
+        said = watch("--", sys.executable, "-c", send).stderr
+    assert "on their way" not in said
+    assert "receivers that are not watched: not measured" in " ".join(said.split())

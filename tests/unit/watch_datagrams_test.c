@@ -89,6 +89,57 @@ TEST(test_each_byte_is_at_its_site)
 	assert_false(law_of(&book, &trampolines, WATCH_LAW_sends).known);
 }
 
+/* 23 sends by MSG_ZEROCOPY that UDP copied, as each is larger than the MTU. */
+static struct watch_book declined(void)
+{
+	struct watch_book book = talked();
+
+	book.opened = (struct watch_reading){};
+	book.now.zerocopy_sends = book.slot.completed_sends = book.slot.copied_sends = book.slot.next_id = 23;
+	book.slot.asked_bytes = 94139;
+	book.slot.sent_as[WATCH_KIND_REFERENCE] = book.slot.sent_referenced = book.slot.late_copied = 0;
+	return book;
+}
+
+TEST(test_what_zero_copy_sends_did_not_reference_was_declined)
+{
+	const struct watch_hooked *const both[] = { &trampolines, &tracepoints };
+	struct watch_book book = declined();
+	struct watch_socket s;
+
+	for (int i = 0; i < 2; i++) {
+		watch_socket_fill(&s, &book, both[i]);
+		assert_int_equal(s.moved.declined_bytes, 94139);
+		assert_int_equal(s.moved.declined_unknown, 0);
+	}
+	/* One more that did not ask: tracepoints do not tell which. */
+	book.slot.send_calls++;
+	book.slot.sends_returned += 50;
+	watch_socket_fill(&s, &book, &trampolines);
+	assert_int_equal(s.moved.declined_bytes, 94139);
+	watch_socket_fill(&s, &book, &tracepoints);
+	assert_int_equal(s.moved.declined_unknown, 1);
+	book.now.zerocopy_sends = 0;
+	watch_socket_fill(&s, &book, &tracepoints);
+	assert_int_equal(s.moved.declined_bytes + s.moved.declined_unknown, 0);
+}
+
+/* No notification is outstanding where none holds option memory, and none was before the first send. */
+TEST(test_completions_counted_twice_or_not_at_all_break_their_law)
+{
+	struct watch_book book = declined();
+
+	balances(&book, &trampolines, WATCH_LAW_completion);
+	book.slot.completed_sends += 12;
+	book.slot.opened_sends += 12;
+	breaks(&book, WATCH_LAW_completion);
+	book = declined();
+	book.slot.completed_sends = book.slot.next_id = 22;
+	breaks(&book, WATCH_LAW_completion);
+	book.now.option_bytes = 768;
+	balances(&book, &trampolines, WATCH_LAW_completion);
+}
+
 TEST(test_a_datagram_that_is_not_whole_has_not_been_handed_over)
 {
 	struct watch_book book = talked();

@@ -74,7 +74,7 @@ enum { STEP = 1 };
 
 /* What moved: of several magnitudes, so that each phrase is met. Numbers stay where they are not known. */
 struct made_case {
-	uint64_t sent, received, referenced, spliced, late, refused, optmem, memlock, at_rest, unset, asked, calls;
+	uint64_t sent, received, referenced, spliced, late, refused, optmem, memlock, at_rest, declined, unset, asked, calls;
 	uint64_t mapped, map_calls, passed, discarded, peeked, here;
 	uint64_t tls_copied, tls_referenced, tls_spliced, carried, decrypted, direct;
 	struct watch_fate fate;
@@ -98,6 +98,7 @@ static const struct made_case cases[] = {
 	{ .sent = 4 * MB, .spliced = 4 * MB - 300, .carried = 4 * MB - 300, .tls_copied = MB, .tls_referenced = 2 * MB,
 	  .tls_spliced = MB - 900, .received = 5 * MB, .decrypted = 5 * MB - 400, .direct = 3 * MB },
 	{ .sent = 3 * MB, .refused = 60, .memlock = 60, .at_rest = 60 },
+	{ .sent = 3 * MB, .asked = 100, .declined = 2 * MB },
 	{ .sent = 3 * MB, .refused = 60, .optmem = 60, .asked = 100, .referenced = 2 * MB,
 	  .late = MB, .fate = { .uncopied = MB, .later = MB } },
 };
@@ -115,6 +116,7 @@ static void fill(struct made_watch *made, const struct made_case *c)
 	m->count[COUNT_refused_optmem] = c->optmem;
 	m->count[COUNT_refused_memlock] = c->memlock;
 	m->refused_at_rest = c->at_rest;
+	m->declined_bytes = c->declined;
 	m->count[COUNT_unset_sends] = c->unset;
 	m->count[COUNT_zerocopy_asked_sends] = c->asked;
 	m->count[COUNT_zerocopy_sends] = c->asked ? c->asked - 1 : 0;

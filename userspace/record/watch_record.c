@@ -190,6 +190,8 @@ void watch_movements_add(struct watch_movements *into, const struct watch_moveme
 	into->fate.unknown += from->fate.unknown;
 	into->fate.held += from->fate.held;
 	into->refused_at_rest += from->refused_at_rest;
+	into->declined_bytes += from->declined_bytes;
+	into->declined_unknown += from->declined_unknown;
 	into->passed_bytes += from->passed_bytes;
 	into->passed_unknown += from->passed_unknown;
 	into->implausible += from->implausible;

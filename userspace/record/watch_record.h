@@ -73,6 +73,8 @@ struct watch_movements {
 	uint64_t late_by_tap_bytes, late_by_tun_bytes, late_on_way_out_bytes, late_by_delivery_bytes;
 	struct watch_fate fate;
 	uint64_t refused_at_rest;	/* of enobufs: by sockets that had nothing in flight all the time */
+	uint64_t declined_bytes;	/* of datagrams: zero copy was asked for, and send copied them all the same */
+	uint64_t declined_unknown;	/* sockets of which that is not known */
 	uint64_t passed_bytes;	/* received and passed on as pages: spliced or mapped */
 	uint64_t passed_unknown;	/* sockets of which that is not known */
 	uint64_t implausible;	/* sums of sockets that were more than any can move, or less than nothing */

@@ -92,6 +92,7 @@
 	X(FAST_OPEN, tx_copy, "`tcp_sendmsg_fastopen`, which returns what it copied") \
 	X(OPTMEM, tx_reference, "`msg_zerocopy_realloc` returned NULL, and so did `sock_omalloc` inside it") \
 	X(MEMLOCK, tx_reference, "`msg_zerocopy_realloc` returned NULL, and `sock_omalloc` inside it did not") \
+	X(DECLINED, tx_copy, "of a watch: what sends of datagrams that asked for zero copy did not reference") \
 	X(AT_REST, tx_reference, "of a watch: as these two, of a socket none of whose sends by reference was in flight") \
 	X(NO_BUFFERS, tx_reference, "the error of the send, where no hook tells which limit refused") \
 	X(UNKNOWN, late_copy, "a caller that is not in the table; shown with its stack") \

@@ -85,6 +85,9 @@ enum cause_place {
 	X(NO_SG_ROUTE, "no scatter-gather route", CAUSE_ELSEWHERE,                            \
 	  "the socket's route has neither sg nor GSO (TCP-MD5, IPsec): zero copy is off "     \
 	  "there")                                                                            \
+	X(DECLINED, "UDP without checksum offload", CAUSE_ELSEWHERE,                          \
+	  "UDP copies sends that are larger than the MTU, or whose device has no sg or tx: "  \
+	  "send at most the MTU at once, or set UDP_SEGMENT")                                 \
 	X(FAST_OPEN, "TCP fast open", CAUSE_ELSEWHERE,                                        \
 	  "what travels in the SYN is always copied: send it plain")                          \
 	X(OPTMEM, "ENOBUFS, optmem", CAUSE_ELSEWHERE,                                         \

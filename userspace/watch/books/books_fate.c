@@ -96,6 +96,13 @@ bool watch_rings_were_counted(const struct watch_book *book, const struct watch_
 	return !book->slot.ring_used || (hooked->rings && !book->slot.pages_unwatched);
 }
 
+uint32_t watch_opened_sends(const struct watch_book *book)
+{
+	uint32_t made = book->opened.zerocopy_sends;
+
+	return book->slot.opened_sends < made ? book->slot.opened_sends : made;
+}
+
 /* Sends that the kernel completed, those of them that it says were copied, and all that it had to complete. */
 struct completions {
 	uint64_t all, copied, due;
@@ -109,7 +116,7 @@ static struct completions completions_of(const struct watch_book *book)
 	return (struct completions){
 		.all = slot->completed_sends + slot->ring_notified,
 		.copied = slot->copied_sends + slot->ring_copied,
-		.due = (uint64_t)slot->opened_sends + sends + slot->ring_sends,
+		.due = (uint64_t)watch_opened_sends(book) + sends + slot->ring_sends,
 	};
 }
 

@@ -84,6 +84,9 @@ bool watch_late_copies_are_known(const struct watch_book *book, const struct wat
 /* The notifications of io_uring's sends by reference were counted, or there were none. */
 bool watch_rings_were_counted(const struct watch_book *book, const struct watch_hooked *hooked);
 
+/* Zero-copy sends that were not completed when the window opened: never more than were made by then. */
+uint32_t watch_opened_sends(const struct watch_book *book);
+
 /* What completions say of copies, against the copies that were counted: both sides of a law, or why it cannot be
  * tested. */
 struct watch_sides watch_copied_sides(const struct watch_book *book, const struct watch_hooked *hooked,

@@ -144,6 +144,9 @@ static uint64_t outstanding(const struct watch_socket *s, const struct watch_boo
 {
 	const struct watch_reading *now = &book->now;
 
+	/* UDP keeps no packets, but each notification holds option memory until it is read. */
+	if (book->flags & WATCH_DATAGRAMS && !now->option_bytes)
+		return 0;
 	if (book->flags & (WATCH_CLOSED | WATCH_TORN | WATCH_WALK_SHORT | WATCH_DATAGRAMS) ||
 	    !queue_holds_all(s, book, hooked))
 		return s->closing.item[WATCH_zerocopy_sends];

@@ -179,6 +179,22 @@ static void fill_receives(struct watch_movements *m, const struct watch_book *bo
 		fill_receives_by_rest(m, book, hooked, returned);
 }
 
+/* Without trampolines nothing tells which of several sends asked: that all did, or none, their numbers tell. */
+static void fill_declined(struct watch_movements *m, const struct watch_book *book, const struct watch_hooked *hooked)
+{
+	uint64_t asked = hooked->trampolines ? book->slot.asked_bytes : m->count[COUNT_accepted_bytes];
+	bool none = m->counts_known >> COUNT_zerocopy_sends & 1 && !m->count[COUNT_zerocopy_sends];
+	bool all = m->count[COUNT_zerocopy_sends] == book->slot.send_calls;
+
+	if (none)
+		return;
+	if (m->sites_known >> SITE_tx_reference & 1 && (hooked->trampolines || all) &&
+	    m->site_bytes[SITE_tx_reference] <= asked)
+		m->declined_bytes = asked - m->site_bytes[SITE_tx_reference];
+	else
+		m->declined_unknown = 1;
+}
+
 /* UDP: what calls returned is what moved, as nothing is sent again and no call but these moves bytes. What a queue
  * holds of a datagram that is not whole may lie in any pages. */
 static void fill_datagrams_sent(struct watch_movements *m, const struct watch_book *book,
@@ -206,6 +222,7 @@ static void fill_datagrams_sent(struct watch_movements *m, const struct watch_bo
 	fill_completions(m, book, hooked);
 	fill_late_copy(m, book, hooked);
 	m->fate = watch_fate_of(book, hooked, m);
+	fill_declined(m, book, hooked);
 	watch_set_count(m, COUNT_enobufs, sent, refused_of(slot));
 	watch_set_count(m, COUNT_refused_optmem, sent && !refused_of(slot), 0);
 	watch_set_count(m, COUNT_refused_memlock, sent && !refused_of(slot), 0);
@@ -318,7 +335,7 @@ void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 		s->called_bytes += book->slot.rx_spliced + book->slot.rx_mapped;
 	s->whole = s->born && s->died;
 	memcpy(s->comm, book->owner.comm, sizeof(s->comm));
-	s->opening = balance_of(&book->opened, book->opened.zerocopy_sends - book->slot.opened_sends, walked,
+	s->opening = balance_of(&book->opened, book->opened.zerocopy_sends - watch_opened_sends(book), walked,
 				completions);
 	s->closing = balance_of(watch_last_of(book), book->slot.next_id, walked || closed, completions);
 	watch_tls_fill(&s->moved, book, hooked);

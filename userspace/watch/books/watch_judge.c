@@ -49,6 +49,8 @@ int watch_causes_of(const struct watch_movements *m, struct cause causes[WATCH_C
 	late_add(&all, CAUSE_ARRIVED, m->site_bytes[SITE_late_copy] - m->late_by_delivery_bytes -
 		 m->late_by_tap_bytes - m->late_by_tun_bytes - m->late_on_way_out_bytes);
 	sends_add(&all, m);
+	if (m->declined_bytes)
+		cause_add(&all, CAUSE_DECLINED, SITE_tx_copy, "", (struct tally){ m->declined_bytes, 0 });
 	if (m->counts_known & 1ull << COUNT_refused_optmem) {
 		cause_add_refused(&all, CAUSE_OPTMEM, m->count[COUNT_refused_optmem], no_bytes);
 		cause_add_refused(&all, CAUSE_MEMLOCK, m->count[COUNT_refused_memlock] - rested, no_bytes);
@@ -150,7 +152,7 @@ static uint32_t of_handed(const struct watch_movements *m)
 
 static uint32_t of_sends(const struct watch_movements *m)
 {
-	uint32_t ignored = told(m, COUNT_unset_sends) ? bit(VERDICT_IN_VAIN) : 0;
+	uint32_t ignored = told(m, COUNT_unset_sends) || m->declined_bytes ? bit(VERDICT_IN_VAIN) : 0;
 	uint32_t encrypted = told(m, COUNT_tls_accepted_bytes) ? bit(VERDICT_ENCRYPTED) : 0;
 
 	if (!m->count[COUNT_accepted_bytes])

@@ -27,7 +27,7 @@ int watch_laws_broken(const struct watch_record *r);
 bool watch_sums_short(const struct watch_record *r, char why[WHY_BYTES]);
 
 /* Five of late copies, three of sends that copied at once, and a refusal for each of two limits, either, or one send alone. */
-enum { WATCH_CAUSES_MAX = 12 };
+enum { WATCH_CAUSES_MAX = 13 };
 
 /* Of the sends that got ENOBUFS: those of sockets that had nothing in flight. */
 uint64_t watch_refused_at_rest(const struct watch_movements *m);

@@ -81,6 +81,8 @@ struct figure figure_needless(const struct watch_movements *m)
 		if (part.known)
 			sum.bytes += part.bytes;
 	}
+	sum.known &= !m->declined_unknown;
+	sum.bytes += m->declined_bytes;
 	return sum;
 }
 

@@ -198,7 +198,16 @@ static void print_zerocopy(const struct watch_record *r, const struct report_pag
 	print_refusals(r, p);
 }
 
-/* datagrams      94,139 bytes dropped on their way or unread, 0 bytes that did not fit the reader's buffer */
+/* What becomes of a datagram behind its socket is told by its receiver, if that is watched, too. */
+static bool sent_datagrams(const struct watch_record *r)
+{
+	for (int i = 0; i < r->socket_count; i++)
+		if (r->sockets[i].datagrams && r->sockets[i].moved.count[COUNT_accepted_bytes])
+			return true;
+	return false;
+}
+
+/* datagrams      94,139 bytes dropped before these sockets read them, 0 bytes that did not fit the reader's buffer */
 static void print_datagrams(const struct watch_record *r, const struct report_page *p)
 {
 	const struct watch_movements *m = &r->total.moved;
@@ -207,9 +216,12 @@ static void print_datagrams(const struct watch_record *r, const struct report_pa
 
 	if ((m->counts_known & both) == both && !m->count[COUNT_dropped_bytes] && !m->count[COUNT_truncated_bytes])
 		return;
-	say_count(r, COUNT_dropped_bytes, "bytes dropped on their way or unread", line, sizeof(line));
+	say_count(r, COUNT_dropped_bytes, "bytes dropped that were for these sockets", line, sizeof(line));
 	say_count(r, COUNT_truncated_bytes, "bytes that did not fit the reader's buffer", line, sizeof(line));
 	page_text(p, "\ndatagrams      ", line, 15);
+	if (sent_datagrams(r))
+		page_text(p, "               ", "of what these sockets sent, drops on the way and at receivers that are not "
+			  "watched: not measured", 15);
 }
 
 /*

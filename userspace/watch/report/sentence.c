@@ -223,6 +223,12 @@ static void say_asked(struct sentence *s)
 		say(s, SAY_ASKED_OFTEN);
 }
 
+static void say_declined(struct sentence *s)
+{
+	if (s->moved->declined_bytes)
+		say(s, SAY_DECLINED, number(s->moved->count[COUNT_zerocopy_sends]).text, size(s->moved->declined_bytes).text);
+}
+
 static void say_handed(const struct watch_record *r, struct sentence *s)
 {
 	struct figure sent = figure_sent(s->moved), copied = figure_site(s->moved, SITE_tx_copy);
@@ -240,6 +246,7 @@ static void say_handed(const struct watch_record *r, struct sentence *s)
 	say_fate(r, s);
 	if (some(copied))
 		say(s, SAY_COPIED, share(copied.bytes, sent.bytes).text, size(copied.bytes).text);
+	say_declined(s);
 }
 
 /* What a program that copies could know about its path; no advice that no number backs. */
@@ -260,6 +267,8 @@ static void say_no_request(const struct watch_record *r, struct sentence *s)
 
 	if (some(unset))
 		say(s, SAY_IGNORED, number(unset.bytes).text);
+	else if (s->moved->declined_bytes)
+		say_declined(s);
 	else if (!figure_site(s->moved, SITE_tx_reference).known)
 		say(s, SAY_REFERENCES_UNKNOWN, why_no(r, SITE_tx_reference));
 	else if (some(asked) || !say(s, SAY_ASKED_NOTHING))

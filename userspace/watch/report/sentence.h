@@ -24,8 +24,8 @@ enum { SENTENCE_BYTES = 2000 };
 /* X(symbol, sites, counts, text); each % of a text stands for a word that is given with it. A phrase that
  * claims nothing but that something is not known needs nothing. */
 #define PHRASES(X)                                                                                  \
-	X(SENT, 0, OF_COUNT(accepted_bytes), "sent %")                                              \
-	X(COPIED_ALL, OF_SITE(tx_copy), OF_COUNT(accepted_bytes), "send copied all of %")           \
+	X(SENT, 0, OF_COUNT(accepted_bytes), "; sent %")                                            \
+	X(COPIED_ALL, OF_SITE(tx_copy), OF_COUNT(accepted_bytes), "; send copied all of %")         \
 	X(COPIED, OF_SITE(tx_copy), OF_COUNT(accepted_bytes), "; %, %, was copied by send")         \
 	X(COPIES_UNKNOWN, 0, 0, "; how much of it send copied was not measured (%)")                \
 	X(ASKED_NOTHING, OF_SITE(tx_reference), OF_COUNT(zerocopy_asked_sends) | OF_COUNT(unset_sends), \
@@ -34,6 +34,9 @@ enum { SENTENCE_BYTES = 2000 };
 	X(REFERENCES_UNKNOWN, 0, 0, "; whether some was sent by reference was not measured (%)")    \
 	X(IGNORED, 0, OF_COUNT(unset_sends),                                                        \
 	  "; MSG_ZEROCOPY was ignored in % sends, because SO_ZEROCOPY is not set")                  \
+	X(DECLINED, OF_SITE(tx_reference), OF_COUNT(zerocopy_sends),                                \
+	  "; of % sends by MSG_ZEROCOPY it copied % inside send: UDP references no send that is larger than the MTU, " \
+	  "or whose device has no sg or tx: send at most the MTU at once, or set UDP_SEGMENT")                                       \
 	X(SIZE, 0, OF_COUNT(send_calls) | OF_COUNT(accepted_bytes), "; its sends were of % on average") \
 	X(LOCAL, 0, OF_COUNT(accepted_bytes), "; its receivers are on this machine, where bytes by " \
 	  "MSG_ZEROCOPY are copied, too (results/matrix, path lo)")                                 \
