@@ -198,6 +198,16 @@ static __always_inline bool datagram_asked_zerocopy(const struct books *b, const
 
 #define EAGAIN_RET -11
 
+static __always_inline enum watch_failure failure_of(int ret)
+{
+	switch (-ret) {
+#define FAILURE_CASE(symbol, name, number) case number: return WATCH_FAILURE_##symbol;
+		WATCH_FAILURES(FAILURE_CASE)
+#undef FAILURE_CASE
+	}
+	return WATCH_FAILURE_OTHER;
+}
+
 /* In a watch. Nothing is sent twice, so what calls return is what is accepted. A datagram whose send fails may have
  * left all the same. */
 static __always_inline void datagram_accepted(struct watch_slot *slot, const struct sock *sk, int ret)
@@ -207,6 +217,7 @@ static __always_inline void datagram_accepted(struct watch_slot *slot, const str
 		__sync_fetch_and_add(&slot->sends_returned, ret);
 	} else if (ret < 0 && ret != EAGAIN_RET) {
 		slot->send_failed = 1;
+		__sync_fetch_and_add(&slot->failed_sends[failure_of(ret)], 1);
 		if (ret == ENOBUFS_RET && zerocopy_enabled(sk))
 			__sync_fetch_and_add(&slot->refused_by_unknown, 1);
 	}

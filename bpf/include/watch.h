@@ -37,6 +37,21 @@ enum watch_layer { WATCH_LAYER_NONE, WATCH_LAYERS(WATCH_LAYER_ENUM) WATCH_LAYER_
 enum watch_uncovered { WATCH_UNCOVERED(WATCH_UNCOVERED_ENUM) WATCH_UNCOVERED_COUNT };
 #undef WATCH_UNCOVERED_ENUM
 
+/* X(symbol, name, number): errors of sends of datagrams (include/uapi/asm-generic/errno.h) that are told apart. */
+#define WATCH_FAILURES(X)                                               \
+	X(EPERM, "EPERM", 1)                                            \
+	X(EIO, "EIO", 5)                                                \
+	X(EINVAL, "EINVAL", 22)                                         \
+	X(EMSGSIZE, "EMSGSIZE", 90)                                     \
+	X(ENETUNREACH, "ENETUNREACH", 101)                              \
+	X(ENOBUFS, "ENOBUFS", 105)                                      \
+	X(ECONNREFUSED, "ECONNREFUSED", 111)                            \
+	X(OTHER, "another error", 0)
+
+#define WATCH_FAILURE_ENUM(symbol, name, number) WATCH_FAILURE_##symbol,
+enum watch_failure { WATCH_FAILURES(WATCH_FAILURE_ENUM) WATCH_FAILURE_COUNT };
+#undef WATCH_FAILURE_ENUM
+
 /* What a send does with the pages that it is given. */
 enum watch_kind { WATCH_KIND_COPY, WATCH_KIND_REFERENCE, WATCH_KIND_SPLICE, WATCH_KINDS };
 
@@ -355,6 +370,7 @@ struct watch_slot {
 	unsigned int unused;
 	/* Of a UDP socket with trampolines: accepted by sends that asked for zero copy. */
 	unsigned long long asked_bytes;
+	unsigned int failed_sends[WATCH_FAILURE_COUNT];	/* of a UDP socket, by error */
 };
 
 /* A socket's place in the table, and what each plain receive counts: one line of the cache has both. */

@@ -222,3 +222,22 @@ for _ in range(230):
         said = watch("--", sys.executable, "-c", send).stderr
     assert "on their way" not in said
     assert "receivers that are not watched: not measured" in " ".join(said.split())
+
+
+def test_sends_that_fail_are_counted_by_their_error(tmp_path):
+    record = watched(tmp_path, sys.executable, "-c", """
+import errno, socket
+nobody = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+nobody.bind(("127.0.0.1", 0))
+give = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+give.connect(nobody.getsockname())
+nobody.close()
+for size, error in [(1000, None), (1000, errno.ECONNREFUSED), (70000, errno.EMSGSIZE), (70001, errno.EMSGSIZE)]:
+    try:
+        give.send(bytes(size))
+        assert not error
+    except OSError as failed:
+        assert failed.errno == error
+""")
+    assert record["total"]["failed_sends"] == {"EMSGSIZE": 2, "ECONNREFUSED": 1}
+    assert sums(record)["accepted_bytes"] == 1000

@@ -190,11 +190,24 @@ void watch_movements_add(struct watch_movements *into, const struct watch_moveme
 	into->fate.unknown += from->fate.unknown;
 	into->fate.held += from->fate.held;
 	into->refused_at_rest += from->refused_at_rest;
+	for (enum watch_failure error = 0; error < WATCH_FAILURE_COUNT; error++)
+		into->failed_sends[error] += from->failed_sends[error];
 	into->declined_bytes += from->declined_bytes;
 	into->declined_unknown += from->declined_unknown;
 	into->passed_bytes += from->passed_bytes;
 	into->passed_unknown += from->passed_unknown;
 	into->implausible += from->implausible;
+}
+
+const char *watch_failure_name(enum watch_failure error)
+{
+	static const char *const names[] = {
+#define FAILURE_NAME(symbol, name, number) name,
+		WATCH_FAILURES(FAILURE_NAME)
+#undef FAILURE_NAME
+	};
+
+	return names[error];
 }
 
 static void balance_add(struct watch_balance *into, const struct watch_balance *from)

@@ -73,6 +73,7 @@ struct watch_movements {
 	uint64_t late_by_tap_bytes, late_by_tun_bytes, late_on_way_out_bytes, late_by_delivery_bytes;
 	struct watch_fate fate;
 	uint64_t refused_at_rest;	/* of enobufs: by sockets that had nothing in flight all the time */
+	uint64_t failed_sends[WATCH_FAILURE_COUNT];	/* of datagrams, by error */
 	uint64_t declined_bytes;	/* of datagrams: zero copy was asked for, and send copied them all the same */
 	uint64_t declined_unknown;	/* sockets of which that is not known */
 	uint64_t passed_bytes;	/* received and passed on as pages: spliced or mapped */
@@ -304,6 +305,7 @@ const char *watch_law_name(enum watch_law law);
 
 /* "ktls" and "kernel TLS"; of WATCH_LAYER_NONE "tcp" and "TCP". */
 const char *watch_layer_key(enum watch_layer layer);
+const char *watch_failure_name(enum watch_failure error);
 const char *watch_layer_name(enum watch_layer layer);
 
 /* "UNIX sockets" */

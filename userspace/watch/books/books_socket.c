@@ -223,6 +223,8 @@ static void fill_datagrams_sent(struct watch_movements *m, const struct watch_bo
 	fill_late_copy(m, book, hooked);
 	m->fate = watch_fate_of(book, hooked, m);
 	fill_declined(m, book, hooked);
+	for (enum watch_failure error = 0; error < WATCH_FAILURE_COUNT; error++)
+		m->failed_sends[error] = slot->failed_sends[error];
 	watch_set_count(m, COUNT_enobufs, sent, refused_of(slot));
 	watch_set_count(m, COUNT_refused_optmem, sent && !refused_of(slot), 0);
 	watch_set_count(m, COUNT_refused_memlock, sent && !refused_of(slot), 0);

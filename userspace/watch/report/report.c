@@ -191,6 +191,7 @@ static void print_zerocopy(const struct watch_record *r, const struct report_pag
 	const struct watch_movements *m = &r->total.moved;
 
 	if (!m->count[COUNT_zerocopy_asked_sends] && !m->site_bytes[SITE_tx_reference] &&
+	    !m->count[COUNT_zerocopy_sends] &&
 	    !m->count[COUNT_enobufs] && !r->total.opening.item[WATCH_zerocopy_sends])
 		return;
 	print_completions(r, p);
@@ -205,6 +206,27 @@ static bool sent_datagrams(const struct watch_record *r)
 		if (r->sockets[i].datagrams && r->sockets[i].moved.count[COUNT_accepted_bytes])
 			return true;
 	return false;
+}
+
+/* failed sends   100 with EIO, 3 with ECONNREFUSED: their datagrams were copied and thrown away, or never made */
+static void print_failed(const struct watch_record *r, const struct report_page *p)
+{
+	char line[600] = "", count[32];
+
+	for (enum watch_failure error = 0; error < WATCH_FAILURE_COUNT; error++) {
+		size_t used = strlen(line);
+
+		if (!r->total.moved.failed_sends[error])
+			continue;
+		number_text(r->total.moved.failed_sends[error], count);
+		snprintf(line + used, sizeof(line) - used, "%s%s with %s", used ? ", " : "", count, watch_failure_name(error));
+	}
+	if (!*line)
+		return;
+	page_text(p, "\nfailed sends   ", line, 15);
+	if (r->total.moved.failed_sends[WATCH_FAILURE_EIO])
+		page_text(p, "               ", "EIO: UDP_SEGMENT needs a device that computes checksums before 6.11 "
+			  "(ethtool -K DEV tx on)", 15);
 }
 
 /* datagrams      94,139 bytes dropped before these sockets read them, 0 bytes that did not fit the reader's buffer */
@@ -466,6 +488,7 @@ void watch_report_print(const struct watch_record *r, const struct watch_page *p
 	print_bytes(r, p);
 	print_zerocopy(r, p);
 	print_datagrams(r, p);
+	print_failed(r, p);
 	print_tls(r, p);
 	print_mptcp(r, page->top, p);
 	cpu_report_print(r, page->top, p);

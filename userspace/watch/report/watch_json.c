@@ -84,6 +84,20 @@ static json_t *fate_json(const struct watch_movements *m)
 	return o;
 }
 
+/* There if a send of datagrams failed. */
+static void failed_put(json_t *into, const struct watch_movements *m)
+{
+	json_t *o = json_object();
+
+	for (enum watch_failure error = 0; error < WATCH_FAILURE_COUNT; error++)
+		if (m->failed_sends[error])
+			put(o, watch_failure_name(error), json_integer(m->failed_sends[error]));
+	if (json_object_size(o))
+		put(into, "failed_sends", o);
+	else
+		json_decref(o);
+}
+
 static json_t *other_json(const struct watch_sum *sum)
 {
 	json_t *array = json_array();
@@ -111,6 +125,7 @@ static void put_movements(json_t *o, const struct watch_record *r, const struct 
 	put(o, "sites", watched_sites_json(r, moved));
 	put(o, "counts", counts_json(moved->counts_known, moved->count));
 	put(o, "fate", fate_json(moved));
+	failed_put(o, moved);
 }
 
 static json_t *watched_causes_json(const struct watch_movements *moved)
