@@ -30,6 +30,9 @@ static const struct {
 	{ "csum_partial < __skb_checksum < skb_checksum_help < validate_xmit_skb" OUT, CPU_CHECKSUM, false },
 	{ "gup_fast_fallback < iov_iter_get_pages2 < __zerocopy_sg_from_iter < skb_zerocopy_iter_stream" SENT, CPU_PIN,
 	  false },
+	/* Of sendfile, which pins nothing; of a file that is read around its cache. */
+	{ "iov_iter_extract_pages < skb_splice_from_iter" SENT, CPU_NETWORK, false },
+	{ "iov_iter_extract_pages < bio_iov_iter_get_pages < iomap_dio_bio_iter < ext4_file_read_iter", CPU_KERNEL, false },
 	{ "msg_zerocopy_complete < skb_release_data < tcp_ack < tcp_v4_rcv" SOFTIRQ, CPU_COMPLETION, true },
 	{ "sock_recv_errqueue < ip_recv_error < inet_recvmsg < __sys_recvmsg", CPU_COMPLETION, false },
 	{ "__alloc_skb < tcp_stream_alloc_skb" SENT, CPU_NETWORK, false },

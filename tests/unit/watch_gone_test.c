@@ -108,6 +108,26 @@ TEST(test_a_watch_of_everything_keeps_few_processes_without_sockets)
 	watch_tally_free(&tally);
 }
 
+/* The calls of two were not counted; the third is repaired. */
+TEST(test_a_reason_is_told_of_the_sockets_that_have_it)
+{
+	struct watch_book plain = { .cookie = 1, .slot_at = 1 }, repaired = plain;
+	struct watch_socket open[3];
+	struct watch_hooked hooked = {};
+	struct watch_record r = {};
+	struct watch_tally t;
+
+	repaired.layers = 1 << WATCH_LAYER_REPAIR;
+	watch_tally_begin(&t, 0);
+	for (int i = 0; i < 3; i++)
+		watch_tally_open(&t, &open[i], i ? &plain : &repaired, &hooked);
+	assert_int_equal(watch_tally_read(&t, open, 3, false, &r), 0);
+	assert_string_equal(r.laws[WATCH_LAW_sends].why, "not testable for 3 of 3 sockets: calls are counted with --books "
+			    "calls alone (2 of them; others for other reasons)");
+	watch_record_free(&r);
+	watch_tally_free(&t);
+}
+
 TEST(test_what_nobody_opened_is_in_no_sum)
 {
 	struct watch_record r = {};

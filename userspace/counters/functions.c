@@ -72,7 +72,6 @@ static const struct known {
 	{ "_copy_from_iter", SITE, MODEL_TX_COPY, SEND_CALL },
 	{ "csum_and_copy_from_iter", SITE, MODEL_TX_COPY, SEND_CALL },
 	{ "iov_iter_get_pages2", SITE, MODEL_PIN, SEND_CALL },
-	{ "iov_iter_extract_pages", SITE, MODEL_PIN, SEND_CALL },
 	{ "skb_copy_ubufs", SITE, MODEL_LATE_COPY, ANY_CALL },
 	{ "skb_copy_bits", SITE, MODEL_RESHAPE, ANY_CALL },
 	{ "__pskb_pull_tail", SITE, MODEL_RESHAPE, ANY_CALL },

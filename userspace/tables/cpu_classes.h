@@ -35,8 +35,9 @@ enum cpu_user_kind { CPU_USER_KINDS(CPU_USER_ENUM) CPU_USER_KIND_COUNT };
 /*
  * X(function, says): what a function in a stack says. The first from within that decides counts. FROM_USER and
  * TO_USER copy for anyone: whose call they are in, SENDING or RECEIVING further out, makes it payload. A copy
- * that is no payload is of the rest of the kernel. Names are as of 5.15 to 7.2; a function that is inlined has
- * its time charged to its caller.
+ * that is no payload is of the rest of the kernel. What looks pages up for anyone, as iov_iter_extract_pages() for
+ * sendfile, pins them in a zero-copy function alone, which decides. Names are as of 5.15 to 7.2; a function that is
+ * inlined has its time charged to its caller.
  */
 #define CPU_FUNCTIONS(X)                              \
 	X("_copy_from_iter", FROM_USER)               \
@@ -73,9 +74,6 @@ enum cpu_user_kind { CPU_USER_KINDS(CPU_USER_ENUM) CPU_USER_KIND_COUNT };
 	X("__skb_checksum", CHECKSUM)                 \
 	X("__skb_checksum_complete", CHECKSUM)        \
 	X("skb_checksum_help", CHECKSUM)              \
-	X("iov_iter_get_pages2", PIN)                 \
-	X("iov_iter_extract_pages", PIN)              \
-	X("__iov_iter_get_pages_alloc", PIN)          \
 	X("zerocopy_fill_skb_from_iter", PIN)         \
 	X("__zerocopy_sg_from_iter", PIN)             \
 	X("skb_zerocopy_iter_stream", PIN)            \

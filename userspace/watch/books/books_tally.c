@@ -256,11 +256,22 @@ static struct watch_process *process_of(struct watch_sums *sums, const struct wa
 	return process;
 }
 
+static void reason_add(struct watch_law_sum *sum, const char *why)
+{
+	for (int i = 0; i < LAW_REASONS; i++) {
+		if (sum->reasons[i].why && strcmp(sum->reasons[i].why, why))
+			continue;
+		sum->reasons[i].why = why;
+		sum->reasons[i].sockets++;
+		return;
+	}
+}
+
 static void laws_add(struct watch_law_sum *sum, const struct watch_sides *sides)
 {
 	if (!sides->known) {
 		sum->not_testable++;
-		sum->why = sides->why;
+		reason_add(sum, sides->why);
 		return;
 	}
 	sum->testable++;
@@ -441,6 +452,22 @@ static bool was_tested(const struct watch_law_sum *sum)
 	return sum->testable && (sum->left || sum->right || !sum->not_testable);
 }
 
+/* The reason of most of them; how many have others. */
+static void tell_reasons(char why[WHY_BYTES], const struct watch_law_sum *sum)
+{
+	int most = 0, used;
+
+	for (int i = 1; i < LAW_REASONS; i++)
+		if (sum->reasons[i].sockets > sum->reasons[most].sockets)
+			most = i;
+	used = snprintf(why, WHY_BYTES, "not testable for %llu of %llu sockets: %.140s",
+			(unsigned long long)sum->not_testable, (unsigned long long)(sum->testable + sum->not_testable),
+			sum->reasons[most].why);
+	if (sum->reasons[most].sockets < sum->not_testable)
+		snprintf(why + used, WHY_BYTES - used, " (%llu of them; others for other reasons)",
+			 (unsigned long long)sum->reasons[most].sockets);
+}
+
 static void law_of_record(struct law *law, enum watch_law which, const struct watch_law_sum *sum)
 {
 	*law = law_named(watch_law_name(which));
@@ -454,9 +481,7 @@ static void law_of_record(struct law *law, enum watch_law which, const struct wa
 		snprintf(law->why, WHY_BYTES, "broken for %llu of %llu sockets",
 			 (unsigned long long)sum->broken, (unsigned long long)sum->testable);
 	else if (sum->not_testable)
-		snprintf(law->why, WHY_BYTES, "not testable for %llu of %llu sockets: %.160s",
-			 (unsigned long long)sum->not_testable,
-			 (unsigned long long)(sum->testable + sum->not_testable), sum->why);
+		tell_reasons(law->why, sum);
 	else if (!sum->testable)
 		snprintf(law->why, WHY_BYTES, "no socket of the subject was seen");
 }

@@ -29,10 +29,16 @@ int watch_ids_put(struct watch_ids *ids, const struct watch_process_id *id, int 
 void watch_ids_free(struct watch_ids *ids);
 
 /* A law over all sockets that it can be tested for. */
+enum { LAW_REASONS = 16 };
+
 struct watch_law_sum {
 	int64_t left, right;
 	uint64_t testable, not_testable, broken;
-	const char *why;	/* of the last socket that it cannot be tested for */
+	/* Why it cannot be tested, and for how many sockets; those beyond have their reason in the record. */
+	struct {
+		const char *why;
+		uint64_t sockets;
+	} reasons[LAW_REASONS];
 };
 
 struct watch_sums {
