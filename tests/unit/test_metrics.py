@@ -86,6 +86,22 @@ def test_what_is_not_measured_is_absent_and_told():
     assert summed(text, "copyscope_unmeasured_readings_total", site="tx_copy") == 1
 
 
+def test_a_sum_that_lacks_its_last_reading_is_no_sum():
+    """As where a capture runs: 0 before, not measured then, and nothing moves after."""
+    plain, idle = process(1, {"tx_copy": 100}), process(1, {})
+    unknown = process(1, SENT)
+    unknown["sites"]["late_copy"]["bytes"] = unknown["needless_bytes"] = None
+    made = ledger_of(line([plain]), line([unknown]), line([idle]))
+    for each in (made, ledger.Ledger(200)):
+        each.restore(made.state())
+        text = text_of(each)
+        assert summed(text, "copyscope_needless_bytes_total") is None
+        assert summed(text, "copyscope_site_bytes_total", site="late_copy") is None
+        assert summed(text, "copyscope_zerocopy_completions_total", copied="true") == 3
+    made.count(line([process(1, SENT)]), NOW + 3)
+    assert summed(text_of(made), "copyscope_needless_bytes_total") == 40
+
+
 def test_histograms_of_calls_and_holds_and_cpu_seconds():
     sizes = [{"direction": "send", "way": "plain", "buckets": [
         {"from_bytes": 64, "below_bytes": 128, "calls": 3, "bytes": 300},

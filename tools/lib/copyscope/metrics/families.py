@@ -101,7 +101,7 @@ def families_of(ledger: Ledger, version: str, commit: str) -> list[Family]:
     """All that is published."""
     families = {metric.name: family_of(metric) for metric in (*SERVICE, *MACHINE)}
     for who, service in ledger.services.items():
-        fill(families, service.counters.shown(), labels_of(who))
+        fill(families, service.shown(), labels_of(who))
     fill(families, ledger.machine.shown(), {})
     build = {"version": version, "commit": commit, "kernel": os.uname().release}
     for name, labels, value in gauges(ledger, build):

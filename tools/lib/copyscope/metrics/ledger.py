@@ -12,7 +12,7 @@ from copyscope.common.metric_names import LAWS, OTHER, PARTS
 
 from . import size
 from .groups import Groups, pod_of
-from .numbers import NS, Amounts, Key, calls, holds, of_process, rest_of
+from .numbers import NS, Amounts, Key, calls, holds, of_process, rest_of, site_key
 
 SCHEMA = "copyscope.metrics-state/1"
 # Cgroup above the pod, comm, UID of the pod, id of the container.
@@ -78,6 +78,23 @@ class Service:
 
     def __init__(self, counters: Counters, last_s: float) -> None:
         self.counters, self.last_s = counters, last_s
+        self.hidden: set[Key] = set()
+
+    def hide(self, part: dict[str, Any], missing: list[str], amounts: Amounts) -> None:
+        """Numbers that the last reading lacks which moved such bytes: their sums are none."""
+        copied_late = {("needless_bytes",), site_key("late_copy")}
+        lacking = {site_key(site) for site in missing}
+        if part["needless_bytes"] is None:
+            lacking.add(("needless_bytes",))
+        told = {key for key, amount in amounts.items() if amount}
+        if part["sites"]["tx_reference"]["bytes"]:
+            told |= copied_late
+        self.hidden = (self.hidden - told) | lacking
+
+    def shown(self) -> dict[Key, int]:
+        """What is published."""
+        numbers = self.counters.shown()
+        return {key: value for key, value in numbers.items() if key not in self.hidden}
 
 
 class Ledger:
@@ -161,6 +178,7 @@ class Ledger:
         amounts, missing = of_process(process, hz)
         service = self._place(who)
         service.counters.add(amounts)
+        service.hide(process, missing, amounts)
         service.last_s = self.read_s
         self.measured |= {key[2] for key in amounts if key[0] == "site_bytes"}
         self.machine.add(
@@ -233,6 +251,7 @@ class Ledger:
                     "cut": who in self.cut,
                     "last": service.last_s,
                     "numbers": service.counters.kept(),
+                    "hidden": sorted(map(list, service.hidden)),
                 }
                 for who, service in self.services.items()
             ],
@@ -247,6 +266,9 @@ class Ledger:
             tuple(map(str, each["who"])): Service(Counters.of(each["numbers"]), float(each["last"]))
             for each in state["services"]
         }
+        for each in state["services"]:
+            hidden = {tuple(map(str, key)) for key in each.get("hidden", [])}
+            services[tuple(map(str, each["who"]))].hidden = hidden
         if THE_REST not in services or any(len(who) != len(THE_REST) for who in services):
             raise ValueError("it lacks services")
         machine = Counters.of(state["machine"])

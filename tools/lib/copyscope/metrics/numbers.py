@@ -53,12 +53,17 @@ def completions(counts: dict[str, int | None]) -> Amounts:
     return {(name, "true"): copied, (name, "false"): done - copied}
 
 
+def site_key(site: str) -> Key:
+    """Of the bytes at a site."""
+    return "site_bytes", DIRECTIONS[site], site
+
+
 def moved(part: dict[str, Any]) -> tuple[Amounts, list[str]]:
     """What moved, and the sites that were not measured."""
     sites = {site: each[BYTES] for site, each in part["sites"].items()}
     counts = part["counts"]
     amounts: Amounts = {
-        ("site_bytes", DIRECTIONS[site], site): amount
+        site_key(site): amount
         for site, amount in sites.items()
         if amount is not None
     }
