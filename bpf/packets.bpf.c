@@ -248,12 +248,21 @@ static __always_inline void handed_forget(const struct sk_buff *skb)
 		bpf_map_delete_elem(&handed, &key);
 }
 
+/* It left before: another device of this machine handed it on. */
+static __always_inline bool left_before(const struct sk_buff *skb)
+{
+	struct xmit *h = xmit_here();
+
+	return skb->skb_iif || (h && h->stacked == (u64)skb);
+}
+
 /* Before a queue can drop the packet, under the lock of its socket. Payload is never in a packet's linear
  * part here, but for what Fast Open sent with its SYN. */
 SEC("?tp_btf/net_dev_queue")
 int BPF_PROG(departure, const struct sk_buff *skb)
 {
 	struct watch_slot *slot;
+	bool again;
 	u32 place;
 	u8 flags;
 
@@ -273,11 +282,14 @@ int BPF_PROG(departure, const struct sk_buff *skb)
 		departure_counted(skb, place);
 	if (!skb->data_len || fault_inject == FAULT_SKIP_DEPARTURES)
 		return 0;
-	__sync_fetch_and_add(&slot->departed, skb->data_len);
+	again = left_before(skb);
 	flags = page_flags_of(skb);
-	if (flags & SKBFL_ZEROCOPY_ENABLE)
+	if (!again)
+		__sync_fetch_and_add(&slot->departed, skb->data_len);
+	if (flags & SKBFL_ZEROCOPY_ENABLE && !again)
 		__sync_fetch_and_add(&slot->sent_referenced, user_bytes(slot, skb, flags));
-	else if (flags & SKBFL_SHARED_FRAG)
+	/* Of each device: the next one may be handed it without its pages. */
+	if ((flags & (SKBFL_ZEROCOPY_ENABLE | SKBFL_SHARED_FRAG)) == SKBFL_SHARED_FRAG)
 		__sync_fetch_and_add(&slot->spliced_queued, skb->data_len);
 	return 0;
 }
@@ -297,10 +309,38 @@ static __always_inline u32 kind_of(const struct net_device *dev)
 
 #define KIND(a, b, c, d) ((u32)(a) | (b) << 8 | (c) << 16 | (u32)(d) << 24)
 
-/* A pair of devices in two namespaces, which takes packets as they are (drivers/net/veth.c). */
-static __always_inline bool is_veth(const struct net_device *dev)
+/* Two devices of which each receives what the other sends (drivers/net/veth.c, drivers/net/netkit.c). */
+static __always_inline bool is_paired(u32 kind)
 {
-	return kind_of(dev) == KIND('v', 'e', 't', 'h');
+	return kind == KIND('v', 'e', 't', 'h') || kind == KIND('n', 'e', 't', 'k');
+}
+
+/* A device without hardware that takes packets as they are: a pair, a bridge, macvlan, ipvlan, vlan, bond, team. */
+static __always_inline bool hands_on(u32 kind)
+{
+	return is_paired(kind) || kind == KIND('b', 'r', 'i', 'd') || kind == KIND('m', 'a', 'c', 'v') ||
+	       kind == KIND('i', 'p', 'v', 'l') || kind == KIND('v', 'l', 'a', 'n') ||
+	       kind == KIND('b', 'o', 'n', 'd') || kind == KIND('t', 'e', 'a', 'm');
+}
+
+#define NETDEV_ALIGN_BYTES 32	/* NETDEV_ALIGN: what a driver keeps lies there, behind the device */
+
+/* The other one of a pair, which the driver keeps first. */
+static __always_inline const struct net_device *other_of_pair(const struct net_device *dev)
+{
+	u64 size = bpf_core_type_size(struct net_device);
+	const struct net_device *other = NULL;
+
+	size = (size + NETDEV_ALIGN_BYTES - 1) & -NETDEV_ALIGN_BYTES;
+	bpf_probe_read_kernel(&other, sizeof(other), (const void *)dev + size);
+	return other;
+}
+
+/* For an XDP program of the driver's or of the stack's the kernel copies packets that have pages of others. */
+static __always_inline bool has_xdp(const struct net_device *dev)
+{
+	return dev && (BPF_CORE_READ(dev, xdp_prog) || BPF_CORE_READ(dev, xdp_state[1].prog) ||
+		       BPF_CORE_READ(dev, xdp_state[1].link));
 }
 
 static __always_inline bool is_tun(const struct net_device *dev)
@@ -315,15 +355,19 @@ static __always_inline bool is_plain(const struct watch_slot *slot, const struct
 }
 
 /* What a device does that is not the last one, on a bus. */
-static __always_inline u8 paths_of(const struct sk_buff *skb, const struct net_device *dev)
+static __always_inline u8 paths_of(const struct net_device *dev)
 {
-	u8 paths = skb->skb_iif ? WATCH_PATH_ONWARD : 0;
+	u8 paths = captures_of(dev) ? WATCH_PATH_TAPPED : 0;
+	u32 kind;
 
-	if (captures_of(dev))
-		paths |= WATCH_PATH_TAPPED;
-	if (dev->dev.parent || dev->flags & IFF_LOOPBACK_FLAG)
+	if (dev->dev.parent)
 		return paths;
-	return paths | (is_veth(dev) ? WATCH_PATH_VETH : WATCH_PATH_OTHER);
+	if (dev->flags & IFF_LOOPBACK_FLAG)
+		return paths | (has_xdp(dev) ? WATCH_PATH_XDP : 0);
+	kind = kind_of(dev);
+	if (is_paired(kind) && has_xdp(other_of_pair(dev)))
+		paths |= WATCH_PATH_XDP;
+	return paths | (hands_on(kind) ? WATCH_PATH_VIRTUAL : WATCH_PATH_OTHER);
 }
 
 static __always_inline void path_note(struct watch_slot *slot, u8 paths)
@@ -332,11 +376,25 @@ static __always_inline void path_note(struct watch_slot *slot, u8 paths)
 		slot->paths |= paths;
 }
 
-/* A device on a bus reads the user's pages itself, unless its driver copies some, which takes them back. */
-static __always_inline void pages_handed(const struct sk_buff *skb, const struct net_device *dev, u8 flags)
+/* The socket's, its queue's, and this packet's own: others have gone to more devices. */
+#define HOLDERS_OF_ONE 2
+#define HOLDERS_MASK 0xffff	/* SKB_DATAREF_MASK */
+
+/* A packet that arrived here with user pages and goes on with them was not copied there, which its arrival counted. */
+static __always_inline void onward_noted(struct watch_slot *slot, struct xmit *h, const struct sk_buff *skb)
 {
+	if ((BPF_CORE_READ(shinfo_of(skb), dataref.counter) & HOLDERS_MASK) > HOLDERS_OF_ONE)
+		path_note(slot, WATCH_PATH_ONWARD);
+	h->onward = skb->data_len;
+	__sync_fetch_and_add(&slot->late_copied, -h->onward);
+}
+
+/* A device on a bus reads the user's pages itself, unless its driver copies some, which takes them back. */
+static __always_inline void pages_handed(const struct sk_buff *skb, const struct net_device *dev, u8 flags,
+					 struct xmit *h)
+{
+	bool again = h->stacked == (u64)skb;
 	struct watch_slot *slot;
-	struct xmit *h;
 	u64 cookie;
 
 	/* Where late copies are hooked, nothing else is to be known of other devices. */
@@ -346,13 +404,19 @@ static __always_inline void pages_handed(const struct sk_buff *skb, const struct
 	slot = slot_find(cookie);
 	if (!slot)
 		return;
-	if (!late_copies_hooked)
-		path_note(slot, paths_of(skb, dev));
-	h = xmit_here();
-	if (!dev->dev.parent || !h || !is_plain(slot, skb))
-		return;
 	h->skb = (u64)skb;
 	h->cookie = cookie;
+	h->bytes = h->onward = 0;
+	if (!dev->dev.parent)
+		h->detail_bytes = 0;
+	if (!late_copies_hooked) {
+		path_note(slot, paths_of(dev));
+		/* What the device above has taken off counts as this one's. */
+		if (skb->skb_iif && !again)
+			onward_noted(slot, h, skb);
+	}
+	if (!dev->dev.parent || !is_plain(slot, skb))
+		return;
 	h->bytes = user_bytes(slot, skb, flags);
 	__sync_fetch_and_add(&slot->clean, h->bytes);
 }
@@ -362,14 +426,15 @@ static __always_inline void pages_handed(const struct sk_buff *skb, const struct
 static __always_inline void splices_handed(const struct sk_buff *skb, const struct net_device *dev)
 {
 	struct watch_slot *slot = slot_find(cookie_of(skb->sk));
-	u8 paths = paths_of(skb, dev);
+	u8 paths = paths_of(dev);
 
 	if (!slot) {
-		if (paths & WATCH_PATH_ONWARD)
+		/* Without trampolines nobody sees what the kernel then copies. */
+		if (skb->skb_iif && (!late_copies_hooked || paths & WATCH_PATH_OTHER))
 			gauge_add(&watch_gauges.spliced_onward, skb->data_len);
 		return;
 	}
-	path_note(slot, paths);
+	path_note(slot, paths | (left_before(skb) ? WATCH_PATH_STACKED : 0));
 	if (!(paths & WATCH_PATH_OTHER) && is_plain(slot, skb))
 		__sync_fetch_and_add(&slot->spliced_handed, skb->data_len);
 }
@@ -442,6 +507,7 @@ static __always_inline void device_counted(const struct sk_buff *skb, const stru
 SEC("?tp_btf/net_dev_start_xmit")
 int BPF_PROG(device, const struct sk_buff *skb, const struct net_device *dev)
 {
+	struct xmit *h;
 	u8 flags;
 
 	/* Of each pointer that is read from a type it trusts, the verifier asks whether to trust that, too, by up
@@ -450,13 +516,16 @@ int BPF_PROG(device, const struct sk_buff *skb, const struct net_device *dev)
 		dev = TYPED(struct net_device, dev);
 	if (details_wanted)
 		device_counted(skb, dev);
-	if (!skb->data_len)
+	h = xmit_here();
+	if (!skb->data_len || !h)
 		return 0;
 	flags = page_flags_of(skb);
 	if (flags & SKBFL_ZEROCOPY_ENABLE)
-		pages_handed(skb, dev, flags);
+		pages_handed(skb, dev, flags, h);
 	else if (flags & SKBFL_SHARED_FRAG)
 		splices_handed(skb, dev);
+	if (flags & (SKBFL_ZEROCOPY_ENABLE | SKBFL_SHARED_FRAG) && !dev->dev.parent)
+		h->stacked = (u64)skb;
 	return 0;
 }
 
@@ -473,6 +542,14 @@ static __always_inline void arrival_held(struct sk_buff *skb)
 	bpf_map_delete_elem(&passed_on, &key);
 }
 
+static __always_inline void onward_held(const struct xmit *h)
+{
+	struct watch_slot *slot = h->onward ? slot_find(h->cookie) : NULL;
+
+	if (slot)
+		__sync_fetch_and_add(&slot->late_copied, h->onward);
+}
+
 /* The skb may be freed by now: only its address is used. A busy device gets it again later. */
 SEC("?tp_btf/net_dev_xmit")
 int BPF_PROG(device_done, struct sk_buff *skb, int rc)
@@ -482,9 +559,12 @@ int BPF_PROG(device_done, struct sk_buff *skb, int rc)
 
 	if (details_wanted && counts_by_tracepoint && rc == NETDEV_TX_BUSY)
 		arrival_held(skb);
+	if (h && h->stacked == key)
+		h->stacked = 0;
 	if (!h || h->skb != key)
 		return 0;
 	if (rc == NETDEV_TX_BUSY) {
+		onward_held(h);
 		clean_take_back(skb, ~0ull);
 		if (details_wanted)
 			bpf_map_delete_elem(&handed, &key);
@@ -601,12 +681,13 @@ static __always_inline void arrival_counted(const struct sk_buff *skb)
 	site_add(b, SITE_late_copy, skb->data_len);
 }
 
-/* The kernel copies all pages of such a packet on its way to a socket of this machine. */
+/* The kernel copies all pages of such a packet on its way to a socket of this machine. A bridge tells of it again as
+ * its own arrival (br_pass_frame_up); what crosses to another namespace or comes from a device has no skb_iif yet. */
 SEC("?tp_btf/netif_receive_skb")
 int BPF_PROG(arrival, struct sk_buff *skb)
 {
 	note_seen(SEEN_ARRIVAL);
-	if (details_wanted)
+	if (details_wanted && !skb->skb_iif)
 		arrival_counted(skb);
 	if (!skb->data_len || !(page_flags_of(skb) & SKBFL_ZEROCOPY_ENABLE))
 		return 0;
@@ -616,7 +697,7 @@ int BPF_PROG(arrival, struct sk_buff *skb)
 		if (slot)
 			path_note(slot, WATCH_PATH_TAPPED);
 	}
-	return copied_late(skb, false);
+	return skb->skb_iif ? 0 : copied_late(skb, false);
 }
 
 #define TBF_ENQUEUE_BYTES 4096 /* more than the code of tbf_enqueue, less than that of the module */
@@ -680,6 +761,7 @@ SEC("?tp_btf/kfree_skb")
 int BPF_PROG(drop, const struct sk_buff *skb, const void *location)
 {
 	struct watch_slot *slot;
+	struct xmit *h;
 
 	/* Before the next one forgets that a device had it. */
 	if (datagrams_wanted && window_open())
@@ -697,7 +779,9 @@ int BPF_PROG(drop, const struct sk_buff *skb, const void *location)
 	if (late_copies_hooked || !packets_watched || !skb->data_len ||
 	    !(page_flags_of(skb) & SKBFL_ZEROCOPY_ENABLE))
 		return 0;
-	slot = slot_of_pages(skb);
+	/* The device that drops it has taken it on. */
+	h = xmit_here();
+	slot = h && h->skb == (u64)skb ? NULL : slot_of_pages(skb);
 	if (slot)
 		__sync_fetch_and_add(&slot->late_copied, -(u64)skb->data_len);
 	return 0;

@@ -99,6 +99,7 @@ struct sock {
 	u16 sk_type;
 	u16 sk_protocol;
 	u64 sk_route_caps;
+	int sk_rx_dst_ifindex;
 	socket_lock_t sk_lock;
 	struct sk_buff_head sk_error_queue;
 	struct sk_buff_head sk_receive_queue;
@@ -358,8 +359,15 @@ typedef struct skb_frag {
 struct skb_shared_info {
 	u8 flags;
 	u8 nr_frags;
+	atomic_t dataref;
 	void *destructor_arg;
 	skb_frag_t frags[17];
+};
+
+/* include/linux/netdevice.h: XDP programs of the stack, the driver, the hardware */
+struct bpf_xdp_entity {
+	struct bpf_prog *prog;
+	struct bpf_xdp_link *link;
 };
 
 /* include/linux/device.h, include/linux/netdevice.h: a device on a bus has a parent there */
@@ -390,6 +398,8 @@ struct net_device {
 	unsigned short hard_header_len;
 	possible_net_t nd_net;
 	struct list_head ptype_all;
+	struct bpf_prog *xdp_prog;
+	struct bpf_xdp_entity xdp_state[3];
 };
 
 struct sk_buff {

@@ -111,11 +111,13 @@ enum watch_book_flags {
 
 /* What a socket's packets with user pages or spliced ones met beside loopback and devices on a bus. */
 enum watch_paths {
-	WATCH_PATH_VETH = 1,	/* who is behind it is not known */
+	WATCH_PATH_VIRTUAL = 1,	/* a device that hands packets on as they are: who is behind it is not known */
 	WATCH_PATH_OTHER = 2,	/* a device that may copy, or a packet that is no plain TCP any more */
-	WATCH_PATH_ONWARD = 4,	/* forwarded or bridged by this machine */
+	WATCH_PATH_ONWARD = 4,	/* this machine handed it on to more than one device */
 	WATCH_PATH_TAPPED = 8,	/* a capture saw them, or may have */
 	WATCH_PATH_TUN = 16,	/* a device whose other side is a program */
+	WATCH_PATH_STACKED = 32,	/* several devices of this machine, one after the other */
+	WATCH_PATH_XDP = 64,	/* a receiving device with an XDP program, for which the kernel may copy all of it */
 };
 
 #define WATCH_UNSETTLED (~0ull)
@@ -427,7 +429,7 @@ struct watch_gauges {
 	unsigned long long unseen_births, bookless, unseen_changes;
 	unsigned long long injected_faults;	/* completions dropped on purpose */
 	unsigned long long reshaped_orphans;	/* spliced bytes that the kernel moved for nobody knows whom */
-	unsigned long long spliced_onward;	/* spliced bytes that this machine forwarded or bridged */
+	unsigned long long spliced_onward;	/* spliced bytes of nobody knows whom that this machine handed on unseen */
 	unsigned long long sockmaps;	/* that there were at the last reading */
 	unsigned long long sockmap_seen;	/* a socket was in one */
 	unsigned long long sized_processes;	/* that asked for histograms of their own */

@@ -13,6 +13,8 @@ struct xmit {
 	u64 cookie;
 	u64 bytes;	/* counted as clean in the slot so far */
 	u64 detail_bytes;	/* and beside it */
+	u64 stacked;	/* the packet that a device without hardware is sending: the next one gets it as it is */
+	u64 onward;	/* bytes that arrived here and are not copied, as .skb takes them on */
 };
 
 struct {

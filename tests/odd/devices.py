@@ -144,6 +144,8 @@ def bridge(truth: Truth) -> Iterator[None]:
     far.zero_copy(1)
     yield
     far.zero_copy(TIMES)
+    copied_on_arrival(truth)
+    truth.measured.add("late_copy")
     far.end()
     between.tell("end")
     truth.join(between)

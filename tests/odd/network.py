@@ -55,11 +55,16 @@ def elsewhere(truth: Truth, body: Callable[[Truth, Child], None]) -> Child:
     return child
 
 
-def receiver(device: str, address: str = THEIRS, route: str | None = None
-             ) -> Callable[[Truth, Child], None]:
-    """A process that takes as many bytes as it is told each time, over one connection."""
+def receiver(device: str, address: str = THEIRS, route: str | None = None,
+             stack: Callable[[], None] = lambda: None) -> Callable[[Truth, Child], None]:
+    """A process that takes as many bytes as it is told each time, over one connection, on a device that it stacks up."""
     def body(own: Truth, line: Child) -> None:
         line.hear()
+        try:
+            stack()
+        except CannotRun as reason:
+            line.tell(reason)
+            line.hear()
         bring_up(device, address)
         if route:
             ip("route", "add", "default", "via", route)
@@ -79,7 +84,8 @@ class Far:
     def __init__(self, truth: Truth, child: Child, address: str = THEIRS) -> None:
         self.truth, self.child = truth, child
         child.tell("devices are there")
-        child.hear()
+        if (word := child.hear()) != "listens":
+            raise CannotRun(word)
         self.socket = connected(address)
         child.hear()
 

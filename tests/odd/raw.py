@@ -19,6 +19,9 @@ CLONE_NEWNET = 0x40000000
 BAD_POINTER = ctypes.c_void_p(1)
 SPLICE_F_GIFT = 8
 ETHTOOL_SSG, SIOCETHTOOL = 0x19, 0x8946
+SYS_BPF = 280 if os.uname().machine == "aarch64" else 321
+BPF_PROG_LOAD, BPF_LINK_CREATE, BPF_PROG_TYPE_XDP, BPF_XDP = 5, 28, 6, 37
+XDP_BY_STACK, XDP_BY_DRIVER = 2, 4
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 1, 0x1000
 
 
@@ -63,6 +66,21 @@ def without_scatter_gather(device: str) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         fcntl.ioctl(any_socket, SIOCETHTOOL,
                     struct.pack("16sP", device.encode(), ctypes.addressof(value)))
+
+
+def attach_xdp(device: str, flags: int) -> int:
+    """An XDP program that passes each packet, until the descriptor is closed."""
+    # r0 = XDP_PASS; exit
+    code = ctypes.create_string_buffer(struct.pack("<BBhiBBhi", 0xB7, 0, 0, 2, 0x95, 0, 0, 0))
+    terms = ctypes.create_string_buffer(b"GPL")
+    load = ctypes.create_string_buffer(struct.pack("IIQQ", BPF_PROG_TYPE_XDP, 2, ctypes.addressof(code),
+                                                   ctypes.addressof(terms)), 128)
+    program = syscall(SYS_BPF, BPF_PROG_LOAD, ctypes.addressof(load), 128, what="bpf")
+    link = ctypes.create_string_buffer(struct.pack("IIII", program, socket.if_nametoindex(device), BPF_XDP, flags), 64)
+    try:
+        return syscall(SYS_BPF, BPF_LINK_CREATE, ctypes.addressof(link), 64, what="bpf link")
+    finally:
+        os.close(program)
 
 
 def tun(name: str) -> int:

@@ -173,7 +173,7 @@ TEST(spliced_pages_are_uncopied_as_far_as_a_device_had_them)
 	fate_is(&book, &tracepoints, 0, 0, BYTES);
 	book.slot.spliced_handed = BYTES;
 	fate_is(&book, &tracepoints, BYTES, 0, 0);
-	book.slot.paths = WATCH_PATH_VETH;
+	book.slot.paths = WATCH_PATH_VIRTUAL;
 	fate_is(&book, &tracepoints, BYTES, 0, 0);
 	onward.no_onward = false;
 	fate_is(&book, &onward, 0, 0, BYTES);

@@ -196,15 +196,20 @@ static uint64_t splices_uncopied(const struct watch_book *book, const struct wat
 {
 	const struct watch_slot *slot = &book->slot;
 	uint64_t spliced = m->site_bytes[SITE_tx_splice];
-	bool known_behind = !(slot->paths & WATCH_PATH_VETH) ||
+	bool known_behind = !(slot->paths & WATCH_PATH_VIRTUAL) ||
 			    (!hooked->skipped && hooked->no_onward && (hooked->no_orphans || !hooked->moved));
+	/* Only a trampoline sees what the kernel copies for an XDP program. */
+	bool copied_unseen = slot->paths & WATCH_PATH_XDP && !hooked->moved;
 
-	if (!hooked->devices || slot->paths & (WATCH_PATH_OTHER | WATCH_PATH_ONWARD) || !known_behind)
+	if (!hooked->devices || slot->paths & WATCH_PATH_OTHER || copied_unseen || !known_behind)
 		return 0;
 	/* Each packet that left with such pages had them at the device. */
 	if (slot->departures_noted && !slot->pages_unwatched && !watch_sent_again(book) &&
 	    slot->spliced_queued == slot->spliced_handed && watch_departures_are_whole(book))
 		return less(spliced, watch_last_of(book)->unsent);
+	/* What each of several devices was handed is in one sum. */
+	if (slot->paths & WATCH_PATH_STACKED)
+		return 0;
 	return least(less(less(slot->spliced_handed, m->site_bytes[SITE_tx_copy]), watch_sent_again(book)), spliced);
 }
 

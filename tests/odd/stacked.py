@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Odd programs: devices of this machine one after the other, as containers have them, and XDP on them."""
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+from odd import raw
+from odd.devices import CLEAN, TIMES, veth
+from odd.frame import WHOLE, needed, odd
+from odd.network import OURS, Far, bring_up, elsewhere, ip, own_network, receiver
+from odd.sends import copied_on_arrival, file_of
+from odd.truth import Child, Truth
+
+SIZE = 50_000
+
+
+
+def on_bridge() -> None:
+    """A bridge over the device there, as docker0 is: its own arrival is the second one of a packet."""
+    ip("link", "add", "br0", "type", "bridge")
+    ip("link", "set", "v1", "master", "br0")
+    bring_up("v1")
+
+
+def over(kind: str, *words: str) -> Callable[[], None]:
+    """A device of that kind over the one there."""
+    def stack() -> None:
+        bring_up("v1")
+        ip("link", "add", "link", "v1", "name", "top", "type", kind, *words)
+    return stack
+
+
+def far_on(truth: Truth, device: str, stack: Callable[[], None], ours: Callable[[], None] | None = None) -> Far:
+    """A receiver on a stack of devices, and the sender's end on veth or a stack of its own."""
+    own_network()
+    child = elsewhere(truth, receiver(device, stack=stack))
+    if ours:
+        ip("link", "add", "v0", "type", "veth", "peer", "name", "v1", "netns", child.pid)
+        bring_up("v0")
+        ours()
+        bring_up("low", OURS)
+    else:
+        veth(child)
+    return Far(truth, child)
+
+
+def copied_once(truth: Truth, far: Far) -> Iterator[None]:
+    """Sends by MSG_ZEROCOPY, each of which is copied once."""
+    far.zero_copy(1)
+    truth.measured.add("late_copy")
+    yield
+    far.zero_copy(TIMES)
+    copied_on_arrival(truth)
+    far.end()
+
+
+@odd()
+def bridge_to_host(truth: Truth) -> Iterator[None]:
+    """A container sends to its host, whose address its bridge has."""
+    yield from copied_once(truth, far_on(truth, "br0", on_bridge))
+
+
+@odd()
+def macvlan(truth: Truth) -> Iterator[None]:
+    """The receiver is on a macvlan over veth."""
+    yield from copied_once(truth, far_on(truth, "top", over("macvlan", "mode", "bridge")))
+
+
+@odd()
+def ipvlan(truth: Truth) -> Iterator[None]:
+    """The receiver is on an ipvlan over veth."""
+    yield from copied_once(truth, far_on(truth, "top", over("ipvlan", "mode", "l2")))
+
+
+@odd()
+def vlan(truth: Truth) -> Iterator[None]:
+    """Both ends are on a VLAN over veth: each packet leaves two devices."""
+    def ours() -> None:
+        ip("link", "add", "link", "v0", "name", "low", "type", "vlan", "id", 5)
+    yield from copied_once(truth, far_on(truth, "top", over("vlan", "id", "5"), ours))
+
+
+def splices(truth: Truth, far: Far, times: int) -> None:
+    """sendfile() of bytes that arrive."""
+    with file_of(SIZE) as file:
+        for _ in range(times):
+            left = SIZE
+            while left:
+                left -= truth.sent("tx_splice", os.sendfile(far.socket.fileno(), file.fileno(), SIZE - left, left))
+            far.child.tell(SIZE)
+            far.child.hear()
+
+
+@odd(ways=(WHOLE,))
+def spliced_to_bridge(truth: Truth) -> Iterator[None]:
+    """sendfile() of a container to its host: the pages of the file reach the receiver."""
+    far = far_on(truth, "br0", on_bridge)
+    splices(truth, far, 1)
+    truth.always.append("all of it was handed over as pages")
+    yield
+    splices(truth, far, TIMES)
+    far.end()
+
+
+def spliced_to_xdp(truth: Truth, flags: int) -> Iterator[None]:
+    """sendfile() to a veth with an XDP program, for which the kernel copies each packet."""
+    links: list[int] = []
+    far = far_on(truth, "v1", lambda: links.append(needed(raw.attach_xdp, "v1", flags)))
+    truth.never.append(CLEAN)
+    splices(truth, far, 1)
+    yield
+    splices(truth, far, TIMES)
+    far.end()
+
+
+@odd()
+def spliced_to_xdp_of_stack(truth: Truth) -> Iterator[None]:
+    """The program is the stack's (generic)."""
+    yield from spliced_to_xdp(truth, raw.XDP_BY_STACK)
+
+
+@odd()
+def spliced_to_xdp_of_driver(truth: Truth) -> Iterator[None]:
+    """The program is the driver's (native)."""
+    yield from spliced_to_xdp(truth, raw.XDP_BY_DRIVER)
+
+
+@odd()
+def spliced_to_xdp_on_lo(truth: Truth) -> Iterator[None]:
+    """The program is on loopback."""
+    own_network()
+    link = needed(raw.attach_xdp, "lo", raw.XDP_BY_STACK)
+    a, b = truth.pair()
+    truth.never.append(CLEAN)
+    yield
+    with file_of(SIZE) as file:
+        for _ in range(TIMES):
+            left = SIZE
+            while left:
+                left -= truth.sent("tx_splice", os.sendfile(a.fileno(), file.fileno(), SIZE - left, left))
+            truth.take(b, SIZE)
+    os.close(link)
