@@ -263,7 +263,10 @@ struct watch_reading {
 	unsigned short asks_zerocopy;	/* SO_ZEROCOPY is set */
 	unsigned int calls_sleep;	/* a call of a task may be under way */
 	unsigned int drops;		/* of a UDP socket: datagrams that the kernel says it dropped, */
-	unsigned int restless;		/* and whether some came or went while it was read */
+	union {
+		unsigned int restless;	/* and whether some came or went while it was read */
+		unsigned int arrives_on;	/* of a TCP socket: number of the device that its packets came by; 0: none came */
+	};
 	union {
 		unsigned int urgent_seq;	/* where the newest urgent byte was; 0: there was none */
 		unsigned int option_bytes;	/* of a UDP socket: option memory, which each notification holds until

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable, Iterator
 
 from odd import raw
@@ -97,7 +98,7 @@ def spliced_to_bridge(truth: Truth) -> Iterator[None]:
     """sendfile() of a container to its host: the pages of the file reach the receiver."""
     far = far_on(truth, "br0", on_bridge)
     splices(truth, far, 1)
-    truth.always.append("all of it was handed over as pages")
+    truth.always.append(r"all\s+of\s+it\s+was\s+handed\s+over\s+as\s+pages")
     yield
     splices(truth, far, TIMES)
     far.end()
@@ -141,3 +142,22 @@ def spliced_to_xdp_on_lo(truth: Truth) -> Iterator[None]:
                 left -= truth.sent("tx_splice", os.sendfile(a.fileno(), file.fileno(), SIZE - left, left))
             truth.take(b, SIZE)
     os.close(link)
+
+
+@odd()
+def another_address_here(truth: Truth) -> Iterator[None]:
+    """A program that copies, to another address of its own machine: its packets come by loopback."""
+    own_network()
+    ip("addr", "add", f"{OURS}/32", "dev", "lo")
+    ip("addr", "add", "10.9.5.5/32", "dev", "lo")
+    server = socket.create_server((OURS, 0))
+    a = socket.create_connection(server.getsockname(), source_address=("10.9.5.5", 0))
+    b, _ = server.accept()
+    truth.kept += a, b
+    truth.send(a, SIZE)
+    truth.take(b, SIZE)
+    truth.always.append(r"receivers\s+are\s+on\s+this\s+machine")
+    yield
+    for _ in range(TIMES * TIMES):
+        truth.send(a, SIZE)
+        truth.take(b, SIZE)

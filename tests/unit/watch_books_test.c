@@ -610,6 +610,26 @@ TEST(test_packets_that_no_program_saw_make_the_reference_law_untestable)
 	assert_false(reference_sides(&book).known);
 }
 
+/* DNAT and IPVS take packets for an address of this machine to another host. */
+TEST(test_a_receiver_is_here_if_its_packets_come_by_loopback_whatever_its_address)
+{
+	static const unsigned int devices[] = { 0, 1, 2 };	/* none yet, loopback, another one */
+
+	for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++) {
+		struct watch_sum sum = watch_sum_of_nothing();
+		struct watch_book book = mid_stream();
+		struct watch_socket s;
+
+		book.local_ip[3] = book.remote_ip[3] = 0x0100007f;
+		book.now.accepted += 300;
+		book.now.sent += 300;
+		book.now.arrives_on = devices[i];
+		watch_socket_fill(&s, &book, &all_hooks);
+		watch_sum_add(&sum, &s);
+		assert_int_equal(sum.sent_here_bytes, devices[i] == 1 ? 300 : 0);
+	}
+}
+
 TEST(test_refusals_by_either_limit_are_told_apart_from_those_by_one)
 {
 	struct watch_hooked hooked = all_hooks;

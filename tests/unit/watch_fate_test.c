@@ -165,7 +165,7 @@ TEST(a_copy_that_is_not_completed_yet_breaks_nothing)
 
 TEST(spliced_pages_are_uncopied_as_far_as_a_device_had_them)
 {
-	struct watch_hooked onward = tracepoints;
+	struct watch_hooked onward = tracepoints, all = trampolines();
 	struct watch_book book = sent_as(WATCH_KIND_SPLICE);
 
 	fate_is(&book, &tracepoints, BYTES, 0, 0);
@@ -177,6 +177,16 @@ TEST(spliced_pages_are_uncopied_as_far_as_a_device_had_them)
 	fate_is(&book, &tracepoints, BYTES, 0, 0);
 	onward.no_onward = false;
 	fate_is(&book, &onward, 0, 0, BYTES);
+	/* Trampolines count what is copied for an XDP program. */
+	book.slot.paths = WATCH_PATH_VIRTUAL | WATCH_PATH_XDP;
+	fate_is(&book, &tracepoints, 0, 0, BYTES);
+	fate_is(&book, &all, BYTES, 0, 0);
+	/* Of several devices one sum has what each was handed. */
+	book.slot.paths = WATCH_PATH_VIRTUAL | WATCH_PATH_STACKED;
+	book.slot.spliced_handed = book.slot.spliced_queued = 2 * BYTES;
+	fate_is(&book, &tracepoints, BYTES, 0, 0);
+	book.slot.spliced_handed -= 1;
+	fate_is(&book, &tracepoints, 0, 0, BYTES);
 	book.slot.paths = WATCH_PATH_OTHER;
 	fate_is(&book, &tracepoints, 0, 0, BYTES);
 }

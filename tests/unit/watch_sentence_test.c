@@ -118,7 +118,24 @@ TEST(a_splice_left_without_a_copy_only_if_somebody_saw_it)
 	made_moved(&m)->fate = (struct watch_fate){ .unknown = 12079000000 };
 	expect(&m, "98.2 % of 12.3 GB was spliced from the page cache or a pipe, not copied by send; whether "
 	       "12.1 GB was copied behind the socket is not known (no device was seen to take them as "
-	       "pages, or they left before their packets were watched); 1.8 %, 221 MB, was copied by send.");
+	       "pages, or one may have copied them unseen, as for an XDP program, or they left before their packets were "
+	       "watched); 1.8 %, 221 MB, was copied by send.");
+}
+
+TEST(notifications_that_all_say_copied_are_told_where_nothing_else_is_known)
+{
+	static const char *const all = "; the kernel's notifications say of all 200 sends that it copied";
+	char text[SENTENCE_BYTES];
+
+	plain(&m, 3000000, 0);
+	made_moved(&m)->site_bytes[SITE_tx_copy] = 0;
+	made_moved(&m)->site_bytes[SITE_tx_reference] = made_moved(&m)->fate.unknown = 3000000;
+	made_moved(&m)->count[COUNT_completed_sends] = made_moved(&m)->count[COUNT_copied_sends] = 200;
+	sentence_of_process(&m.r, &m.process[0], text);
+	assert_non_null(strstr(text, all));
+	made_moved(&m)->count[COUNT_copied_sends] = 199;
+	sentence_of_process(&m.r, &m.process[0], text);
+	assert_null(strstr(text, all));
 }
 
 static void in_vain(struct made_watch *m)
@@ -194,7 +211,8 @@ TEST(references_that_nobody_followed_are_not_called_clean)
 	made_moved(&m)->fate = (struct watch_fate){ .uncopied = 4500000, .unknown = 4500000, .held = 500000 };
 	expect(&m, "asked for zero copy in 41,200 sends: 9.00 MB was sent by reference; 50.0 % of it was handed "
 	       "over as pages; whether 4.00 MB was copied behind the socket is not known (no device was "
-	       "seen to take them as pages, or they left before their packets were watched); 500 kB of it had not left yet.");
+	       "seen to take them as pages, or one may have copied them unseen, as for an XDP program, or they left before "
+	       "their packets were watched); 500 kB of it had not left yet.");
 	made_moved(&m)->fate = (struct watch_fate){ .unknown = 9000000 };
 	forget_site(&m, SITE_late_copy, "nobody looked");
 	expect(&m, "asked for zero copy in 41,200 sends: 9.00 MB was sent by reference; whether 9.00 MB was "

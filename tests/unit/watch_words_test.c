@@ -27,6 +27,7 @@ static const struct claim {
 	{ "ignored", 0, OF_COUNT(unset_sends) },
 	{ "copied after all", OF_SITE(tx_reference) | OF_SITE(tx_splice), 0 },
 	{ "without a copy", OF_SITE(tx_reference) | OF_SITE(tx_splice), 0 },
+	{ "notifications say", 0, OF_COUNT(completed_sends) | OF_COUNT(copied_sends) },
 	{ "had not left", OF_SITE(tx_reference) | OF_SITE(tx_splice), 0 },
 	{ "late_copy", OF_SITE(late_copy) | OF_SITE(tx_reference), 0 },
 	{ "refused", 0, OF_COUNT(enobufs) },
@@ -59,7 +60,7 @@ static const uint32_t site_bits[] = { OF_SITE(tx_copy) | OF_TLS_SITES, OF_SITE(t
 				      OF_SITE(rx_splice), OF_SITE(rx_discard) };
 static const uint64_t count_bits[] = {
 	OF_COUNT(accepted_bytes) | OF_TLS_COUNTS, OF_COUNT(enobufs), OF_COUNT(zerocopy_asked_sends), OF_COUNT(unset_sends),
-	OF_COUNT(zerocopy_sends), OF_COUNT(send_calls), OF_COUNT(refused_optmem),
+	OF_COUNT(zerocopy_sends) | OF_COUNT(completed_sends) | OF_COUNT(copied_sends), OF_COUNT(send_calls), OF_COUNT(refused_optmem),
 	OF_COUNT(refused_memlock), OF_COUNT(returned_bytes), OF_PASSED | OF_COUNT(map_calls),
 };
 
@@ -78,7 +79,7 @@ struct made_case {
 	uint64_t mapped, map_calls, passed, discarded, peeked, here;
 	uint64_t tls_copied, tls_referenced, tls_spliced, carried, decrypted, direct;
 	struct watch_fate fate;
-	uint64_t delivered, tun;
+	uint64_t delivered, tun, told;
 	enum watch_layer layer;
 	uint64_t handed_on;
 };
@@ -94,7 +95,7 @@ static const struct made_case cases[] = {
 	{ .sent = 12000ull * MB, .spliced = 11000ull * MB, .fate = { .uncopied = 11000ull * MB } },
 	{ .sent = 9 * MB, .received = 9 * MB, .referenced = 4 * MB, .spliced = 3 * MB, .late = 2 * MB,
 	  .refused = 5, .memlock = 4, .optmem = 1, .peeked = 9, .mapped = MB, .passed = 2 * MB, .discarded = 3 * MB,
-	  .tun = MB, .fate = { .later = 2 * MB, .uncopied = MB, .unknown = 4 * MB, .held = 7 } },
+	  .tun = MB, .fate = { .later = 2 * MB, .uncopied = MB, .unknown = 4 * MB, .held = 7 }, .told = 4 },
 	{ .sent = 4 * MB, .spliced = 4 * MB - 300, .carried = 4 * MB - 300, .tls_copied = MB, .tls_referenced = 2 * MB,
 	  .tls_spliced = MB - 900, .received = 5 * MB, .decrypted = 5 * MB - 400, .direct = 3 * MB },
 	{ .sent = 3 * MB, .refused = 60, .memlock = 60, .at_rest = 60 },
@@ -120,6 +121,7 @@ static void fill(struct made_watch *made, const struct made_case *c)
 	m->count[COUNT_unset_sends] = c->unset;
 	m->count[COUNT_zerocopy_asked_sends] = c->asked;
 	m->count[COUNT_zerocopy_sends] = c->asked ? c->asked - 1 : 0;
+	m->count[COUNT_completed_sends] = m->count[COUNT_copied_sends] = c->told;
 	m->count[COUNT_send_calls] = c->calls;
 	m->site_bytes[SITE_tx_copy] = c->sent - c->referenced - c->spliced;
 	m->site_bytes[SITE_tx_reference] = c->referenced;

@@ -226,20 +226,6 @@ struct watch_sum watch_sum_of_nothing(void)
 	};
 }
 
-/* Both ends have one address, or it is a loopback device's. Another address of this machine does not show. */
-static bool is_sent_here(const struct watch_socket *socket)
-{
-	static const uint8_t loopback4[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127 };
-	static const uint8_t loopback6[16] = { [15] = 1 };
-	const uint8_t *to = socket->remote.ip;
-
-	/* A UDP socket that is not connected sends anywhere. */
-	if (socket->datagrams && !socket->remote.port)
-		return false;
-	return !memcmp(to, socket->local.ip, sizeof(socket->local.ip)) ||
-	       !memcmp(to, loopback4, sizeof(loopback4)) || !memcmp(to, loopback6, sizeof(loopback6));
-}
-
 void watch_sum_add(struct watch_sum *sum, const struct watch_socket *socket)
 {
 	sum->sockets++;
@@ -260,7 +246,7 @@ void watch_sum_add(struct watch_sum *sum, const struct watch_socket *socket)
 		other->received_bytes += socket->moved.count[COUNT_returned_bytes];
 		return;
 	}
-	if (is_sent_here(socket))
+	if (socket->on_loopback)
 		sum->sent_here_bytes += socket->moved.count[COUNT_accepted_bytes];
 	balance_add(&sum->opening, &socket->opening);
 	balance_add(&sum->closing, &socket->closing);

@@ -123,6 +123,7 @@ struct watch_socket {
 	struct watch_address local, remote;
 	bool ipv6;
 	bool datagrams;		/* of UDP; else of TCP */
+	bool on_loopback;	/* TCP's packets from the other end came by loopback */
 	enum watch_layer layer;	/* between the program and TCP */
 	bool apart;		/* nothing is known of the copies that this layer makes */
 	uint32_t mptcp_token;	/* of the MPTCP socket above it; 0: none, or not known */
@@ -158,7 +159,7 @@ struct watch_sum {
 	uint64_t called_bytes, unsized_calls;	/* as in struct watch_socket */
 	uint64_t tls_sockets;		/* of them: calls are those of kernel TLS */
 	uint64_t stacked_bytes, unstacked_bytes;	/* of all, also those of other[] */
-	uint64_t sent_here_bytes;	/* accepted for an address that is this machine's, as far as it shows */
+	uint64_t sent_here_bytes;	/* accepted by sockets whose other end answers by loopback */
 	struct watch_other other[WATCH_LAYER_COUNT];	/* in no sum below */
 	struct watch_balance opening, closing;
 	struct watch_movements moved, lately;

@@ -281,6 +281,14 @@ static struct watch_address address_of(const unsigned int ip[4], uint16_t port)
 	return a;
 }
 
+enum { LOOPBACK_IFINDEX = 1 };
+
+/* Addresses do not tell: one of this machine's may be translated to another host's (DNAT, IPVS). */
+static bool is_on_loopback(const struct watch_book *book)
+{
+	return !(book->flags & WATCH_DATAGRAMS) && watch_last_of(book)->arrives_on == LOOPBACK_IFINDEX;
+}
+
 /* The first that it ever had. */
 static enum watch_layer layer_of(const struct watch_book *book)
 {
@@ -327,6 +335,7 @@ void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 		.died = book->flags & WATCH_DIED,
 		.handed_on = book->flags & WATCH_HANDED_ON,
 		.datagrams = book->flags & WATCH_DATAGRAMS,
+		.on_loopback = is_on_loopback(book),
 		.called_bytes = book->slot.sends_returned + book->slot.recvs_returned,
 		.unsized_calls = book->slot.unsized_calls,
 		.tls = book->slot.tls,

@@ -110,7 +110,7 @@ static const char *why_unknown(const struct watch_record *r, const struct source
 	if (site == SITE_late_copy && (r->backend == BACKEND_TRAMPOLINE || watch_unseen_firings(r)))
 		return "the kernel skipped a program for packets";
 	if (site == SITE_late_copy)
-		return "packets with user pages passed a capture, a tunnel, tun, a bridge or a router, or "
+		return "packets with user pages passed a capture, a tunnel, tun or several devices at once, or "
 		       "completions say otherwise than arrivals, or packets were not watched yet when a "
 		       "socket first referenced its pages (start the program by -- COMMAND)";
 	if (r->total.moved.passed_bytes && (site == SITE_rx_map || site == SITE_rx_splice))

@@ -141,7 +141,8 @@ static const char *why_no_fate(const struct watch_record *r, const struct watch_
 {
 	if (!figure_site(m, SITE_late_copy).known)
 		return why_no(r, SITE_late_copy);
-	return "no device was seen to take them as pages, or they left before their packets were watched";
+	return "no device was seen to take them as pages, or one may have copied them unseen, as for an XDP program, "
+	       "or they left before their packets were watched";
 }
 
 /* Why most of what was copied late was; false if nothing is known of it. */
@@ -179,6 +180,7 @@ static void say_fate(const struct watch_record *r, struct sentence *s)
 	const struct watch_movements *m = s->moved;
 	const struct watch_fate *fate = &m->fate;
 	struct figure late = figure_site(m, SITE_late_copy), referenced = figure_site(m, SITE_tx_reference);
+	struct figure told = figure_count(m, COUNT_copied_sends), completed = figure_count(m, COUNT_completed_sends);
 	uint64_t handed = referenced.bytes + figure_spliced(m).bytes;
 	struct figure unknown = figure_unknown(m);
 	uint64_t unseen = watch_unseen_firings(r);
@@ -204,6 +206,8 @@ static void say_fate(const struct watch_record *r, struct sentence *s)
 		say(s, SAY_FATE_UNKNOWN, size(unknown.bytes - fate->held).text, why_no_fate(r, m));
 		if (unseen)
 			say(s, SAY_UNSEEN, number(unseen).text);
+		if (some(told) && told.bytes == completed.bytes)
+			say(s, SAY_TOLD_COPIED, number(told.bytes).text);
 	}
 	if (fate->held)
 		say(s, SAY_HELD, size(fate->held).text);
