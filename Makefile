@@ -34,10 +34,11 @@ WORK_OBJ   := $(WORK_SRC:%.c=$(BUILD)/%.o)
 PROGRAMS   := $(addprefix $(BUILD)/,workload trace_run watch print_tables reseed)
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*_test.c studies/tests/*_test.c \
 		tests/attacks/*.c))
-GUEST_TESTS := $(patsubst %.c,$(BUILD)/%,$(filter-out %.bpf.c,$(wildcard tests/guest/*.c)))
+GUEST_TESTS := $(patsubst %.c,$(BUILD)/%,$(filter-out %.bpf.c,$(wildcard tests/guest/*.c tests/fuzz/*.c)))
+FUZZ_OBJ   := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/tcp/*.c))
 PROBES_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard bpf/*.bpf.c bpf/*/*.bpf.c))
 BPF_OBJ    := $(PROBES_OBJ) $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/guest/*.bpf.c))
-OBJECTS    := $(LIB_OBJ) $(WORK_OBJ) $(BPF_OBJ) $(UNIT_TESTS:%=%.o) $(GUEST_TESTS:%=%.o) \
+OBJECTS    := $(LIB_OBJ) $(WORK_OBJ) $(FUZZ_OBJ) $(BPF_OBJ) $(UNIT_TESTS:%=%.o) $(GUEST_TESTS:%=%.o) \
 		$(PROGRAMS:$(BUILD)/%=$(BUILD)/userspace/%.o)
 # What make clean leaves: it took the network to get.
 KEPT       := $(addprefix $(BUILD)/,kernels sysroot venv)
@@ -102,6 +103,7 @@ $(BUILD)/lib%.a:
 
 $(filter-out %/workload,$(PROGRAMS)): $(BUILD)/%: $(BUILD)/userspace/%.o
 $(GUEST_TESTS) $(UNIT_TESTS): %: %.o
+$(BUILD)/tests/fuzz/random_tcp: $(FUZZ_OBJ)
 $(UNIT_TESTS): LIBS += -lcmocka
 $(UNIT_TESTS) $(GUEST_TESTS) $(filter-out %/workload,$(PROGRAMS)): $(BUILD)/libcopyscope.a
 	$(call msg,LINK,$@)
