@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Holds the record of a watch against what a random program in its window says of its own calls."""
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fuzz.draw import WHOLE, Draw
+from fuzz.suite import Watched
+from helpers.watch_tool import broken
+from odd.judge import SHORT, is_short, part, record_in, text
+from odd.words import numbers, unbacked_sentences
+
+SITES = ("tx_copy", "tx_reference", "tx_splice", "rx_copy", "rx_map", "rx_splice", "rx_discard")
+SUMS = ("accepted_bytes", "returned_bytes", "peeked_bytes")
+# How many bytes of these a call that connects put into the SYN, and copied so, it does not say.
+SYN_MAY_COPY = ("tx_copy", "tx_reference")
+# A look at urgent bytes moves some in ways that no call reports; those of the sends are told.
+URGENT_MAY_MOVE = ("rx_copy", "rx_splice", "rx_discard", "returned_bytes", "peeked_bytes")
+# Packets that were sent again, or hold pages of several ways, can be copied more than once, or for each other.
+LATE_MAY_BE_MORE = {"retransmitted", "sent in several ways", "fast open", "connected anew", "urgent"}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is not so: its kind, without numbers; all of it."""
+    kind: str
+    said: str
+
+
+@dataclass
+class Compared:
+    """What came of one program."""
+    seed: int
+    faults: list[Fault] = field(default_factory=list)
+    sockets: int = 0
+    # That its calls moved; of these, those at sites that the record calls not measured.
+    moved_bytes: int = 0
+    unmeasured_bytes: int = 0
+
+
+def wrong(where: str, name: str, known: object, told: object) -> Fault:
+    """A number that is not so."""
+    return Fault(f"wrong {name}", f"{where}: {name} is {known}, told {told}")
+
+
+def wrong_bytes(where: str, known: dict[str, int], marks: set[str], told: dict) -> Iterator[Fault]:
+    """Sites and sums that are not so; null is not measured."""
+    for name in (*SITES, *SUMS):
+        if "urgent" in marks and name in URGENT_MAY_MOVE or "fast open" in marks and name in SYN_MAY_COPY:
+            continue
+        if told[name] not in (None, known[name]):
+            yield wrong(where, name, known[name], told[name])
+    if "fast open" in marks and None not in (both := [told[name] for name in SYN_MAY_COPY]) and \
+            sum(both) != sum(known[name] for name in SYN_MAY_COPY):
+        yield wrong(where, " + ".join(SYN_MAY_COPY), sum(known[name] for name in SYN_MAY_COPY), sum(both))
+
+
+def wrong_sends(where: str, known: dict[str, int], marks: set[str], told: dict, way: str) -> Iterator[Fault]:
+    """Zero-copy sends, and what the kernel said of them."""
+    if "fast open" not in marks and told["zerocopy_sends"] not in (None, known["zerocopy_sends"]):
+        yield wrong(where, "zerocopy_sends", known["zerocopy_sends"], told["zerocopy_sends"])
+    for name in ("completed_sends", "copied_sends"):
+        # What completed before a window may be read in it, and what the program never read is told, too.
+        if told[name] is not None and told[name] < known[name] and way == WHOLE:
+            yield wrong(where, name, f"at least {known[name]}", told[name])
+    if None not in (told["copied_sends"], told["completed_sends"]) and told["copied_sends"] > told["completed_sends"]:
+        yield Fault("more COPIED than completed", f"{where}: {told['copied_sends']} of {told['completed_sends']}")
+
+
+def wrong_sockets(truth: dict, record: dict, way: str) -> Iterator[Fault]:
+    """The same of each socket that both know by its cookie."""
+    theirs = {each["cookie"]: each for each in record["sockets"]}
+    for mine in truth["sockets"]:
+        if mine["cookie"] not in theirs:
+            continue
+        marks, told = set(mine["marks"]), numbers(theirs[mine["cookie"]])
+        where = f"socket {mine['number']} ({', '.join(mine['marks']) or 'plain'})"
+        yield from wrong_bytes(where, mine["moved"], marks, told)
+        yield from wrong_sends(where, mine["moved"], marks, told, way)
+        if told["late_copy"] is not None and way == WHOLE and not marks & LATE_MAY_BE_MORE and \
+                told["late_copy"] > mine["moved"]["tx_reference"]:
+            yield wrong(where, "late_copy", f"at most {mine['moved']['tx_reference']}", told["late_copy"])
+
+
+def broken_laws(truth: dict, record: dict) -> Iterator[Fault]:
+    """Laws that the kernel kept: what is called broken is the watch's own."""
+    mine = {each["cookie"]: each for each in truth["sockets"]}
+    for each in record["sockets"]:
+        for name, law in each["laws"].items():
+            if law["status"] == "broken":
+                known = mine.get(each["cookie"], {"number": "?", "marks": ["moved nothing"]})
+                yield Fault(f"false BROKEN {name}", f"socket {known['number']} ({', '.join(known['marks']) or 'plain'}): "
+                            f"{name} {law['left']} against {law['right']}")
+    for law in record["laws"]:
+        if law["status"] == "broken":
+            yield Fault(f"false BROKEN {law['law']}", f"{law['law']} of all: {law['left']} against {law['right']}")
+
+
+def measured(compared: Compared, truth: dict, record: dict) -> None:
+    """How much moved, and at which sites the record says that it was not measured."""
+    told = numbers(record["total"])
+    compared.moved_bytes = sum(truth["moved"][site] for site in SITES)
+    compared.unmeasured_bytes = sum(truth["moved"][site] for site in SITES if told[site] is None)
+    cookies = {each["cookie"] for each in record["sockets"]}
+    compared.sockets = sum(each["cookie"] in cookies for each in truth["sockets"])
+
+
+def compare_one(truth: dict, record: dict, way: str, told: str) -> Compared:
+    """One program against a record that has it alone, or its part."""
+    compared, marks = Compared(truth["seed"]), set(truth["marks"])
+    measured(compared, truth, record)
+    compared.faults += [Fault("schema", fault) for fault in record["faults"][:3]]
+    if is_short(record):
+        first = told.strip().split("\n\n")[0]
+        if not SHORT.search(first):
+            compared.faults.append(Fault("short, unsaid", first[:300]))
+        return compared
+    compared.faults += broken_laws(truth, record)
+    compared.faults += wrong_bytes("program", truth["moved"], marks, numbers(record["total"]))
+    compared.faults += wrong_sends("program", truth["moved"], marks, numbers(record["total"]), way)
+    compared.faults += wrong_sockets(truth, record, way)
+    compared.faults += [Fault("sentence", said) for said in unbacked_sentences(record)]
+    return compared
+
+
+def compare(folder: Path, drawn: Draw) -> list[Compared]:
+    """Each program of one watch."""
+    place, results = Watched(folder, drawn), []
+    told, status, data = (text(place.file(kind)) for kind in ("told", "status", "json"))
+    try:
+        record = record_in(data)
+    except ValueError:
+        failed = Fault("no record", f"status {status}: {told[-300:]}")
+        return [Compared(seed, [failed]) for seed in drawn.programs]
+    alone = len(drawn.programs) == 1
+    for seed in drawn.programs:
+        try:
+            truth = json.loads(text(place.truth(seed)))
+        except ValueError:
+            results.append(Compared(seed, [Fault("the program failed", told[-300:])]))
+            continue
+        results.append(compare_one(truth, record if alone else part(record, set(truth["pids"])), drawn.way, told))
+    if not alone and (laws := [law["law"] for law in broken({**record, "sockets": []})]):
+        results[0].faults += [Fault(f"false BROKEN {law}", f"{law} of all programs") for law in laws]
+    if status != "0" and not any(each.faults for each in results):
+        results[0].faults.append(Fault("status", f"status {status}: {told[-300:]}"))
+    return results

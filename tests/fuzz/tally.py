@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Counts what came of random programs, and by kind what was wrong, with the smallest program of each."""
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from fuzz.compare import Compared
+from fuzz.draw import Draw
+
+
+@dataclass
+class Tally:
+    """Sums over programs."""
+    sums: Counter = field(default_factory=Counter)
+    kinds: Counter = field(default_factory=Counter)
+    smallest: dict[str, tuple[int, str]] = field(default_factory=dict)
+
+    def add(self, drawn: Draw, compared: Compared) -> None:
+        """Enter one program."""
+        self.sums.update({"programs": 1, "sockets": compared.sockets, "bytes": compared.moved_bytes,
+                          "unmeasured": compared.unmeasured_bytes, "faulty": bool(compared.faults)})
+        for kind in {each.kind for each in compared.faults}:
+            self.kinds[kind] += 1
+            one = Draw(drawn.way, drawn.options, {compared.seed: drawn.programs[compared.seed]})
+            found = next(each for each in compared.faults if each.kind == kind)
+            self.smallest[kind] = min(self.smallest.get(kind, (compared.moved_bytes, "")) if kind in self.smallest
+                                      else (compared.moved_bytes, f"{one}: {found.said}"),
+                                      (compared.moved_bytes, f"{one}: {found.said}"))
+        for each in compared.faults:
+            self.sums["broken" if each.kind.startswith("false BROKEN") else "wrong"] += 1
+
+    def lines(self) -> list[str]:
+        """All of it, for people."""
+        sums = self.sums
+        share = f"{100 * sums['unmeasured'] / sums['bytes']:.1f}" if sums["bytes"] else "0"
+        return [f"{sums['programs']:,} programs, {sums['sockets']:,} sockets, {sums['bytes']:,} bytes; "
+                f"{sums['faulty']} programs with a fault: {sums['wrong']} wrong numbers, {sums['broken']} false BROKEN; "
+                f"{share} % of the bytes not measured",
+                *(f"{count:>6} {kind}\n       {self.smallest[kind][1]}" for kind, count in self.kinds.most_common())]
