@@ -12,6 +12,7 @@ from attacks import (
     loads,
     networks,
     parsers,
+    programs,
     python_words,
     signals,
     watch_ends,
@@ -19,6 +20,6 @@ from attacks import (
 )
 
 ATTACKS = [attack for module in (c_words, python_words, documents, parsers, signals, networks,
-                                 limits, disks, faults, events, windows, loads, watch_ends)
+                                 limits, disks, faults, events, windows, loads, watch_ends, programs)
            for attack in module.ATTACKS]
 BY_NAME = {each.name: each for each in ATTACKS}

@@ -19,14 +19,13 @@ class Tally:
     def add(self, drawn: Draw, compared: Compared) -> None:
         """Enter one program."""
         self.sums.update({"programs": 1, "sockets": compared.sockets, "bytes": compared.moved_bytes,
-                          "unmeasured": compared.unmeasured_bytes, "faulty": bool(compared.faults)})
-        for kind in {each.kind for each in compared.faults}:
+                          "unmeasured": compared.unmeasured_bytes, "faulty": int(bool(compared.faults))})
+        one = Draw(drawn.way, drawn.options, {compared.seed: drawn.programs[compared.seed]})
+        for kind, said in {each.kind: each.said for each in compared.faults}.items():
             self.kinds[kind] += 1
-            one = Draw(drawn.way, drawn.options, {compared.seed: drawn.programs[compared.seed]})
-            found = next(each for each in compared.faults if each.kind == kind)
-            self.smallest[kind] = min(self.smallest.get(kind, (compared.moved_bytes, "")) if kind in self.smallest
-                                      else (compared.moved_bytes, f"{one}: {found.said}"),
-                                      (compared.moved_bytes, f"{one}: {found.said}"))
+            known = self.smallest.get(kind)
+            if known is None or compared.moved_bytes < known[0]:
+                self.smallest[kind] = (compared.moved_bytes, f"{one}: {said}")
         for each in compared.faults:
             self.sums["broken" if each.kind.startswith("false BROKEN") else "wrong"] += 1
 

@@ -288,7 +288,8 @@ def project_layer(arch: Architecture) -> Layer:
             layer.add(program, f"{HOME}/build/{program.name}")
     for tree in TREES:
         layer.add(ROOT / tree, f"{HOME}/{tree}")
-    layer.add(arch.build / "tests/guest", f"{HOME}/build/tests/guest")
+    for tests in ("guest", "fuzz"):
+        layer.add(arch.build / "tests" / tests, f"{HOME}/build/tests/{tests}")
     for document in sorted((ROOT / "docs").glob("*.json")):
         layer.add(document, f"{HOME}/docs/{document.name}")
     layer.add_libraries()

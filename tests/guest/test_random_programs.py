@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Random programs in a guest, where trampolines count: each number of a watch is what their own calls said."""
+from __future__ import annotations
+
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from fuzz.compare import compare
+from fuzz.draw import LIFE, WHOLE, Draw, draw, write
+from fuzz.known import PLAIN
+from guest.boots import boot
+
+SLICE = [draw(range(1, 9), PLAIN, LIFE), draw(range(9, 17), PLAIN, WHOLE)]
+LONG_KERNELS = ("6.1", "6.12", "7.2")
+
+
+def faults(release: str, folder: Path, drawn: list[Draw]) -> list[str]:
+    """What is wrong with the records that a guest leaves."""
+    python, listing = Path(sys.executable).resolve(), folder / "draws"
+    write(listing, drawn)
+    added = [word for each in (python, sysconfig.get_path("stdlib"), listing) for word in ("--add", each)]
+    guest = boot(release, folder / "out", ["tests/guest/random_programs.sh", python, listing], added)
+    return [f"{each}: seed {one.seed}: {fault.said}" for each in drawn for one in compare(guest.folder, each)
+            for fault in one.faults]
+
+
+def test_trampolines_count_random_programs_exactly_or_not_at_all(tmp_path):
+    assert not faults("6.12", tmp_path, SLICE)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("release", LONG_KERNELS)
+def test_on_each_kernel_hundreds_are(release, tmp_path):
+    assert not faults(release, tmp_path, [draw(range(at, at + 10), PLAIN) for at in range(100, 300, 10)])

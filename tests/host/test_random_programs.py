@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Random programs on this kernel: each number of a watch is what their own calls said, or not measured."""
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from fuzz.compare import Fault, compare
+from fuzz.draw import LAST, LIFE, WHOLE, Draw, draw
+from fuzz.known import KNOWN, PLAIN
+from fuzz.suite import run_one
+from helpers import records
+
+pytestmark = records.needs_root
+
+# With each option of a watch, and without any.
+SLICE = [draw([1], PLAIN, WHOLE, ()), draw([2], PLAIN, LIFE, ("--books", "calls", "--interval", "1")),
+         draw([3], PLAIN, LAST, ("--detail", "--sizes")), draw([4], PLAIN, WHOLE, ("--stacks", "--books", "calls")),
+         draw(range(5, 13), PLAIN, LIFE, ("--cpu",)), draw(range(13, 19), PLAIN, WHOLE, ("--sizes",))]
+
+
+def faults(folder: Path, drawn: Draw) -> list[Fault]:
+    """What is wrong with the record of one watch."""
+    return [fault for one in compare(folder, run_one(folder, drawn)) for fault in one.faults]
+
+
+@pytest.mark.parametrize("drawn", SLICE, ids=lambda each: each.name)
+def test_a_watch_says_what_the_calls_of_a_random_program_said(tmp_path, drawn):
+    assert not faults(tmp_path, drawn)
+
+
+@pytest.mark.parametrize("known", [pytest.param(each, id=each.name, marks=pytest.mark.xfail(
+    strict=True, reason=f"{each.name}: {each.wrong}")) for each in KNOWN])
+def test_what_is_known_to_be_wrong_is_wrong_still(tmp_path, known):
+    assert not [fault for fault in faults(tmp_path, known.drawn()) if fault.kind == known.kind]
+
+
+def test_the_command_counts_what_it_ran():
+    done = subprocess.run([records.ROOT / "tests/random_programs", "--seeds", "1:3", "--program", " ".join(PLAIN)],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("2 programs, ") and "0 wrong numbers, 0 false BROKEN" in done.stdout
