@@ -30,7 +30,7 @@ class Known:
 
 KNOWN = [
     Known("R1", "what was read in an earlier life of a socket that is connected anew is lost",
-          "send,recv,connect_anew", "wrong returned_bytes", most=150),
+          "send,recv,connect_anew", "wrong returned_bytes", most=300),
     Known("B3", "a send by reference of io_uring that fails counts", "ring_send,zerocopy,close", "wrong zerocopy_sends"),
     Known("A3", "a mapped receive that copies, then one that faults or the error queue: the copy is taken off",
           "send,map,recv_fault,peek_fault,error_queue,zerocopy", "wrong rx_copy"),

@@ -12,7 +12,7 @@
 
 #include "tests/fuzz/tcp/program.h"
 
-enum { PATIENCE_MS = 1000, FAST_OPEN_LISTENER = 2, FAST_OPEN_QUEUE = 16, BACKLOG = 64 };
+enum { PATIENCE_MS = 200, FAST_OPEN_LISTENER = 2, FAST_OPEN_QUEUE = 16, BACKLOG = 64 };
 
 union address {
 	struct sockaddr any;

@@ -126,11 +126,14 @@ void call_pass(int i)
 	close(ends[1]);
 }
 
-/* What is no TCP must be in no sum. */
+/* What is no TCP must be in no sum. Another process may have read what this one wrote. */
 void call_unix(int unused)
 {
-	if (write(all->pair[0], data, below(UNIX_BYTES_MAX)) > 0 && read(all->pair[1], room, UNIX_BYTES_MAX) < 0)
-		fail("a UNIX socket");
+	ssize_t got = write(all->pair[0], data, below(UNIX_BYTES_MAX));
+
+	if (got > 0)
+		got = read(all->pair[1], room, got);
+	say("unix: %zd", got);
 }
 
 void call_sleep(int unused)
