@@ -37,9 +37,10 @@ class Watched(Place):
                 for seed, words in self.drawn.programs.items()]
 
     def command(self) -> list[str]:
-        """One program, or a shell that runs them one after the other."""
+        """One program, or a shell that runs them side by side: they wait for most of their time."""
         commands = self.programs()
-        return commands[0] if len(commands) == 1 else ["sh", "-c", "\n".join(map(" ".join, commands))]
+        return commands[0] if len(commands) == 1 else [
+            "sh", "-c", "".join(f"{' '.join(each)} &\n" for each in commands) + "wait"]
 
 
 def mid_life(place: Watched) -> None:
@@ -56,7 +57,7 @@ def mid_life(place: Watched) -> None:
 
 
 def watch_subjects(place: Watched, subjects: list[subprocess.Popen]) -> None:
-    """Opens a window, lets one program after the other do its thing, closes the window."""
+    """Opens a window, lets programs do their thing, closes the window."""
     words = (*place.drawn.options, "-p", ",".join(str(each.pid) for each in subjects))
     with place.file("told").open("w") as told:
         watch = subprocess.Popen([WATCH, *words, "--json", place.file("json")], stdin=subprocess.DEVNULL, stdout=told,
@@ -66,6 +67,7 @@ def watch_subjects(place: Watched, subjects: list[subprocess.Popen]) -> None:
         if "open" in opened:
             for each in subjects:
                 print(file=each.stdin, flush=True)
+            for each in subjects:
                 # "done", or nothing if it ends then.
                 each.stdout.readline()
             time.sleep(SETTLE_S)

@@ -13,7 +13,7 @@ from fuzz.draw import LIFE, WHOLE, Draw, draw, write
 from fuzz.known import PLAIN
 from guest.boots import boot
 
-SLICE = [draw(range(1, 9), PLAIN, LIFE), draw(range(9, 17), PLAIN, WHOLE)]
+SLICE = [draw(range(1, 7), PLAIN, LIFE), draw(range(7, 13), PLAIN, WHOLE)]
 LONG_KERNELS = ("6.1", "6.12", "7.2")
 
 
