@@ -305,6 +305,18 @@ TEST(what_is_not_plain_TCP_is_named_and_not_counted)
 	       "which are not in these numbers.");
 }
 
+/* What its program redirects to the queue of another socket no number has. */
+TEST(what_a_sockmap_carried_is_told_as_the_least_that_it_may_be)
+{
+	made_watch(&m);
+	m.process[0].sum.other[WATCH_LAYER_SOCKMAP].sockets = 2;
+	expect(&m, "moved no payload of plain TCP or UDP; 2 sockets of sockmap carried bytes that cannot be counted, which "
+	       "are not in these numbers.");
+	m.process[0].sum.other[WATCH_LAYER_SOCKMAP].sent_bytes = 4000000;
+	expect(&m, "moved no payload of plain TCP or UDP; 2 sockets of sockmap carried at least 4.00 MB, which are not in "
+	       "these numbers.");
+}
+
 TEST(a_socket_that_was_handed_on_is_told)
 {
 	plain(&m, 30000, 0);

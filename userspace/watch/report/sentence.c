@@ -412,17 +412,27 @@ static void say_tls(struct sentence *s)
 		say_part(s, SAY_INTO_BUFFERS, SITE_rx_direct);
 }
 
+/* Of a repaired socket no number is one of bytes that moved. What a sockmap passes on to the queue of another socket
+ * moves no sequence number there. */
+static struct words carried_by(enum watch_layer layer, const struct watch_other *other)
+{
+	uint64_t carried = other->sent_bytes + other->received_bytes;
+	struct words w = size(carried), least;
+
+	if (layer == WATCH_LAYER_REPAIR || (layer == WATCH_LAYER_SOCKMAP && !carried))
+		return (struct words){ "bytes that cannot be counted" };
+	if (layer != WATCH_LAYER_SOCKMAP)
+		return w;
+	snprintf(least.text, sizeof(least.text), "at least %.40s", w.text);
+	return least;
+}
+
 static void say_others(const struct watch_sum *sum, struct sentence *s)
 {
-	for (enum watch_layer layer = 1; layer < WATCH_LAYER_COUNT; layer++) {
-		const struct watch_other *other = &sum->other[layer];
-		uint64_t carried = other->sent_bytes + other->received_bytes;
-
-		/* Of a repaired socket no number is one of bytes that moved. */
-		if (other->sockets)
-			say(s, SAY_OTHERS, sockets(other->sockets).text, watch_layer_name(layer),
-			    layer == WATCH_LAYER_REPAIR ? "bytes that cannot be counted" : size(carried).text);
-	}
+	for (enum watch_layer layer = 1; layer < WATCH_LAYER_COUNT; layer++)
+		if (sum->other[layer].sockets)
+			say(s, SAY_OTHERS, sockets(sum->other[layer].sockets).text, watch_layer_name(layer),
+			    carried_by(layer, &sum->other[layer]).text);
 }
 
 /* Of all processes: which of them holds a socket without a book is not kept. */
