@@ -10,7 +10,7 @@ import pytest
 from copyscope.advise import command, prices, route
 from copyscope.advise.advice import of_process
 from copyscope.advise.route import Machine, Way
-from copyscope.advise.text import lines, switch_of
+from copyscope.advise.text import is_on, lines, switch_of
 from copyscope.model.changes import (
     AWAY,
     ERROR_OF_WHOLE,
@@ -333,6 +333,14 @@ def test_the_user_knows_the_path_better():
         data["machine"]["kernel"] = kernel
         found = route.find(data, data["processes"][0], Machine(kernel, False), path)
         assert found.route == Route(share, share) and found.path == path
+
+
+def test_a_switch_that_is_on_is_not_advised():
+    def sites(spliced: int | None, copied: int) -> dict:
+        return {"tx_splice": {"bytes": spliced}, "tx_copy": {"bytes": copied}}
+
+    assert is_on("splice", sites(99, 1)) and is_on(FILE, sites(99, 1))
+    assert not is_on("splice", sites(1, 99)) and not is_on("splice", sites(None, 0)) and not is_on(ZEROCOPY, sites(99, 1))
 
 
 def test_a_program_with_a_switch_is_told_it():

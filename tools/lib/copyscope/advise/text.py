@@ -93,6 +93,12 @@ def switch_of(comm: str, ways: list[str]) -> dict[str, Any] | None:
                  and (row["way"] in ways or row["way"] == "splice")), None)
 
 
+def is_on(way: str, sites: dict[str, Any]) -> bool:
+    """Most of what the process sent went that way: whatever switches it on is set."""
+    spliced, copied = (sites[site]["bytes"] or 0 for site in ("tx_splice", "tx_copy"))
+    return way in ("splice", FILE) and spliced > copied
+
+
 def verify(advice: Advice, record: str) -> str:
     """The command that measures what is only predicted here."""
     ways = dict.fromkeys(VARIANTS[each.way] for each in advice.choices
@@ -131,7 +137,7 @@ def lines(advice: Advice, record: str) -> list[str]:
             *(("", f"{way}: not predicted: {why}") for way, why in advice.unpriced.items()),
             ("advice", conclusion(advice)), ("verify", verify(advice, record))]
     switch = switch_of(advice.comm, [each.way for each in advice.choices])
-    if switch:
+    if switch and not is_on(switch["way"], advice.process["sites"]):
         rows.append(("switch", f"{switch['way']}: {switch['set']} ({switch['source']})"))
     said = [f"{advice.name}:"]
     for name, text in rows:
