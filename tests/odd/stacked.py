@@ -11,7 +11,7 @@ from odd.devices import CLEAN, TIMES, veth
 from odd.frame import WHOLE, needed, odd
 from odd.network import OURS, Far, bring_up, elsewhere, ip, own_network, receiver
 from odd.sends import copied_on_arrival, file_of
-from odd.truth import Child, Truth
+from odd.truth import Truth
 
 SIZE = 50_000
 
@@ -75,11 +75,11 @@ def ipvlan(truth: Truth) -> Iterator[None]:
 
 
 @odd()
-def vlan(truth: Truth) -> Iterator[None]:
-    """Both ends are on a VLAN over veth: each packet leaves two devices."""
+def macvlan_on_both(truth: Truth) -> Iterator[None]:
+    """Both ends are on a macvlan over veth: each packet leaves two devices."""
     def ours() -> None:
-        ip("link", "add", "link", "v0", "name", "low", "type", "vlan", "id", 5)
-    yield from copied_once(truth, far_on(truth, "top", over("vlan", "id", "5"), ours))
+        ip("link", "add", "link", "v0", "name", "low", "type", "macvlan", "mode", "bridge")
+    yield from copied_once(truth, far_on(truth, "top", over("macvlan", "mode", "bridge"), ours))
 
 
 def splices(truth: Truth, far: Far, times: int) -> None:

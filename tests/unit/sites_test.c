@@ -218,6 +218,22 @@ TEST_OF_RECORD(the_verdict_counts_what_was_sent_without_a_copy)
 	assert_said(&m, "laws are broken.");
 }
 
+/* As with a capture on the way out, whose copies no tracepoint sees: all arrive and none is local. */
+TEST(arrivals_without_a_copy_are_no_proof_where_completions_say_copied)
+{
+	for (int copied = 0; copied < 2; copied++) {
+		made_by_tracepoints(&m);
+		for (int flow = 0; flow < FLOWS; flow++) {
+			made_tx(&m, flow)->site[SITE_late_copy] = (struct tally){};
+			made_rx(&m, flow)->count[COUNT_user_referenced_bytes] = 0;
+			m.app[END_SENDER][flow].completions_copied *= copied;
+		}
+		derive_and_judge(&m);
+		assert_said(&m, copied ? "whether they were copied later was not measured" :
+					 "copied nothing on the way out");
+	}
+}
+
 TEST(no_verdict_is_given_on_what_was_not_measured)
 {
 	static const char *const needed[] = { "accepted", "tx_reference", "rx_copy" };

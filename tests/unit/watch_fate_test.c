@@ -181,6 +181,9 @@ TEST(spliced_pages_are_uncopied_as_far_as_a_device_had_them)
 	book.slot.paths = WATCH_PATH_VIRTUAL | WATCH_PATH_XDP;
 	fate_is(&book, &tracepoints, 0, 0, BYTES);
 	fate_is(&book, &all, BYTES, 0, 0);
+	book.slot.paths = WATCH_PATH_XDP;
+	all.no_orphans = false;
+	fate_is(&book, &all, 0, 0, BYTES);
 	/* Of several devices one sum has what each was handed. */
 	book.slot.paths = WATCH_PATH_VIRTUAL | WATCH_PATH_STACKED;
 	book.slot.spliced_handed = book.slot.spliced_queued = 2 * BYTES;

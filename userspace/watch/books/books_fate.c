@@ -198,8 +198,9 @@ static uint64_t splices_uncopied(const struct watch_book *book, const struct wat
 	uint64_t spliced = m->site_bytes[SITE_tx_splice];
 	bool known_behind = !(slot->paths & WATCH_PATH_VIRTUAL) ||
 			    (!hooked->skipped && hooked->no_onward && (hooked->no_orphans || !hooked->moved));
-	/* Only a trampoline sees what the kernel copies for an XDP program. */
-	bool copied_unseen = slot->paths & WATCH_PATH_XDP && !hooked->moved;
+	/* Only a trampoline sees what the kernel copies for an XDP program, of packets that loopback took off their socket. */
+	bool copied_unseen = slot->paths & WATCH_PATH_XDP &&
+			     (hooked->skipped || !hooked->moved || !hooked->no_orphans);
 
 	if (!hooked->devices || slot->paths & WATCH_PATH_OTHER || copied_unseen || !known_behind)
 		return 0;
