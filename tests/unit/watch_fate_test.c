@@ -205,7 +205,7 @@ TEST(an_arrival_that_nobody_saw_takes_nothing_from_what_was_spliced)
 	fate_is(&book, &skipped, BYTES, 0, 0);
 	book.slot.spliced_handed = BYTES - 1;
 	fate_is(&book, &skipped, BYTES - 1, 0, 1);
-	book.slot.paths = WATCH_PATH_VETH;
+	book.slot.paths = WATCH_PATH_VIRTUAL;
 	fate_is(&book, &skipped, 0, 0, BYTES);
 }
 
