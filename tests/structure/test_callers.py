@@ -11,12 +11,14 @@ from helpers.importers import importers
 from helpers.names import KERNELS
 from helpers.records import ROOT
 
-FUNCTIONS = """
-    tcp_sendmsg tcp_sendmsg_locked sock_sendmsg kernel_sendmsg kernel_sendpage do_tcp_sendpages skb_splice_from_iter
-    skb_send_sock skb_send_sock_locked udp_tunnel_xmit_skb zerocopy_sg_from_iter __zerocopy_sg_from_iter skb_zerocopy
-    sk_msg_memcopy_from_iter sk_msg_zerocopy_from_iter skb_copy_datagram_from_iter
-    tcp_recvmsg tcp_read_sock tcp_read_skb sock_recvmsg kernel_recvmsg skb_splice_bits skb_copy_datagram_iter
-    skb_copy_and_hash_datagram_iter skb_copy_and_crc32c_datagram_iter""".split()
+FUNCTIONS = (
+    "tcp_sendmsg", "tcp_sendmsg_locked", "sock_sendmsg", "kernel_sendmsg", "kernel_sendpage", "do_tcp_sendpages",
+    "skb_splice_from_iter", "skb_send_sock", "skb_send_sock_locked", "udp_tunnel_xmit_skb", "zerocopy_sg_from_iter",
+    "__zerocopy_sg_from_iter", "skb_zerocopy", "sk_msg_memcopy_from_iter", "sk_msg_zerocopy_from_iter",
+    "skb_copy_datagram_from_iter", "tcp_recvmsg", "tcp_read_sock", "tcp_read_skb", "sock_recvmsg", "kernel_recvmsg",
+    "skb_splice_bits", "skb_copy_datagram_iter", "skb_copy_and_hash_datagram_iter",
+    "skb_copy_and_crc32c_datagram_iter",
+)
 FORM = re.compile(r"`(\w+)`(?: \((?:up to ([\d.]+)|([\d.]+) and later)\))?")
 
 
