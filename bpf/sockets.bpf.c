@@ -33,9 +33,15 @@ static __always_inline u64 unsent_of(const struct watch_reading *r)
 static __always_inline void life_begin(struct watch_book *book)
 {
 	struct watch_slot *slot = slot_of(book);
-	/* Notifications keep their numbers. */
-	struct watch_reading nothing = { .zerocopy_sends = book->opened.zerocopy_sends,
-					 .first_id = book->opened.zerocopy_sends };
+	const struct watch_reading *at_opening = &book->opened;
+	/* Notifications keep their numbers, and what lay in its queue when the window opened has left since, as the slot
+	 * counts it, or was lost with that queue. */
+	struct watch_reading nothing = { .zerocopy_sends = at_opening->zerocopy_sends,
+					 .first_id = at_opening->zerocopy_sends,
+					 .referenced_pages = at_opening->referenced_pages,
+					 .referenced_bytes = at_opening->referenced_bytes,
+					 .spliced_bytes = at_opening->spliced_bytes,
+					 .unsent_referenced_bytes = at_opening->unsent_referenced_bytes };
 
 	if (book->flags & WATCH_CLOSED) {
 		const struct watch_reading *first = &book->opened, *last = &book->closed;
