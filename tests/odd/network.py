@@ -87,6 +87,7 @@ class Far:
         if (word := child.hear()) != "listens":
             raise CannotRun(word)
         self.socket = connected(address)
+        truth.kept.append(self.socket)
         child.hear()
 
     def zero_copy(self, times: int, size: int = 50_000) -> None:
