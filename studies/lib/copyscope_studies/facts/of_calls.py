@@ -19,6 +19,7 @@ BYTES = 65536
 # The process of the workload that is the end; launch.c names it so.
 ROLES = {"send": b"server", "receive": b"client"}
 SECONDS = 10.0              # far above what a run takes
+TRIES = 5
 
 
 def parent_of(pid: int) -> int:
@@ -38,8 +39,8 @@ def role_of(pid: int) -> bytes:
     return b""
 
 
-def calls_of(way: Way) -> int:
-    """System calls of the end that a way is of, in one run."""
+def counted_in_a_run(way: Way) -> list[int]:
+    """System calls of each process that was seen to be the end that a way is of."""
     receiver = f" --receiver {way.receiver}" * (way.receiver != RECV)
     words = f"{way.variant} {BYTES} 1 --path lo --messages {CALLS_OF}{receiver}"
     entered = Tracepoint(CALL, OURS)
@@ -60,7 +61,15 @@ def calls_of(way: Way) -> int:
             raise CommandError(f"{entered.lost} system calls found no room")
     finally:
         entered.close()
-    found = [count for pid, count in by_pid.items() if roles[pid] == ROLES[way.end]]
+    return [count for pid, count in by_pid.items() if roles[pid] == ROLES[way.end]]
+
+
+def calls_of(way: Way) -> int:
+    """System calls of the end that a way is of, in one run: on a busy machine one may end before anybody looks whose
+    it is, and is made again."""
+    found: list[int] = []
+    for _ in range(TRIES):
+        found = found or counted_in_a_run(way)
     if len(found) != 1:
         raise CommandError(f"{len(found)} processes of the workload were seen to be that end")
     return found[0]
