@@ -65,8 +65,8 @@ def counted_in_a_run(way: Way) -> list[int]:
 
 
 def calls_of(way: Way) -> int:
-    """System calls of the end that a way is of, in one run: on a busy machine one may end before anybody looks whose
-    it is, and is made again."""
+    """System calls of the end that a way is of, in one run. One that ended before anybody looked
+    whose processes were there, as on a busy machine, is made again."""
     found: list[int] = []
     for _ in range(TRIES):
         found = found or counted_in_a_run(way)
