@@ -8,8 +8,10 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-# From the first call; from mid-life to when it has done its thing; from mid-life to when it has ended.
-WHOLE, LIFE, LAST = "whole", "life", "last"
+from odd.frame import LIFE, WHOLE
+
+# Beside from the first call, and from mid-life to when it has done its thing: from there to when it has ended.
+LAST = "last"
 WAYS = (WHOLE, LIFE, LAST)
 # Options of a watch, and how often they are drawn. Each can be drawn beside each.
 OPTIONS = ((("--books", "calls"), .3), (("--detail",), .2), (("--sizes",), .2), (("--stacks",), .1),

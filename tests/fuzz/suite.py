@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from fuzz.draw import LAST, WHOLE, Draw, read
-from helpers.windows import ROOT, WATCH
-from odd.suite import ATTEMPTS, SETTLE_S, Place, ended, saw_all, whole_life
+from fuzz.draw import WHOLE, Draw, read
+from helpers.windows import ROOT
+from odd.frame import LIFE
+from odd.suite import Place, ended, watch_subjects, watch_until_all_seen, whole_life
 
 PROGRAM = ROOT / "build/tests/fuzz/random_tcp"
 
@@ -31,8 +31,8 @@ class Watched(Place):
 
     def programs(self) -> list[list[str]]:
         """The command of each program."""
-        way = "whole" if self.drawn.way == WHOLE else "life"
-        ends = () if way == "life" and self.drawn.way != LAST else ("ends=1",)
+        way = WHOLE if self.drawn.way == WHOLE else LIFE
+        ends = () if self.drawn.way == LIFE else ("ends=1",)
         return [[str(PROGRAM), str(seed), str(self.truth(seed)), way, *words, *ends]
                 for seed, words in self.drawn.programs.items()]
 
@@ -49,46 +49,24 @@ def mid_life(place: Watched) -> None:
                 for command in place.programs()]
     try:
         if all(each.stdout.readline() == "ready\n" for each in subjects):
-            watch_subjects(place, subjects)
+            words = (*place.drawn.options, "-p", ",".join(str(each.pid) for each in subjects))
+            watch_subjects(place, words, subjects)
     finally:
         for each in subjects:
             each.stdin.close()
             ended(each)
 
 
-def watch_subjects(place: Watched, subjects: list[subprocess.Popen]) -> None:
-    """Opens a window, lets programs do their thing, closes the window."""
-    words = (*place.drawn.options, "-p", ",".join(str(each.pid) for each in subjects))
-    with place.file("told").open("w") as told:
-        watch = subprocess.Popen([WATCH, *words, "--json", place.file("json")], stdin=subprocess.DEVNULL, stdout=told,
-                                 stderr=subprocess.PIPE, text=True)
-        # It says so on stderr once the window is open.
-        opened = watch.stderr.readline()
-        if "open" in opened:
-            for each in subjects:
-                print(file=each.stdin, flush=True)
-            for each in subjects:
-                # "done", or nothing if it ends then.
-                each.stdout.readline()
-            time.sleep(SETTLE_S)
-            # SIGINT may be ignored, as in the background of a shell.
-            watch.terminate()
-        told.write(opened + watch.stderr.read())
-        place.file("status").write_text(str(ended(watch)))
-
-
 def run_one(folder: Path, drawn: Draw) -> Draw:
-    """Runs one watch; again if the kernel ran no program for some hits, as it says (docs/WATCH.md)."""
+    """Runs one watch."""
     place = Watched(folder, drawn)
-    for _ in range(ATTEMPTS):
-        for file in (*map(place.file, ("json", "told", "status")), *map(place.truth, drawn.programs)):
-            file.unlink(missing_ok=True)
+
+    def watch_once() -> None:
         if drawn.way == WHOLE:
             whole_life(place, drawn.options)
         else:
             mid_life(place)
-        if saw_all(place):
-            break
+    watch_until_all_seen(place, [*map(place.file, ("json", "told", "status")), *map(place.truth, drawn.programs)], watch_once)
     return drawn
 
 

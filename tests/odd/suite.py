@@ -8,12 +8,13 @@ watch in each way has all of them, and PROGRAM is "together" in the names of wha
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -74,23 +75,25 @@ def mid_life(place: Place, words: tuple[str, ...]) -> None:
         # A crowd says whom to watch.
         if said and said != "done":
             whom = ("-p", str(subject.pid)) if said == "ready" else ("--comm", said)
-            watch_subject(place, (*words, *whom), subject)
+            watch_subjects(place, (*words, *whom), [subject])
     finally:
         subject.stdin.close()
         ended(subject)
 
 
-def watch_subject(place: Place, words: tuple[str, ...], subject: subprocess.Popen) -> None:
-    """Opens a window, lets the program do its thing, closes the window."""
+def watch_subjects(place: Place, words: tuple[str, ...], subjects: Sequence[subprocess.Popen]) -> None:
+    """Opens a window, lets programs do their thing, closes the window."""
     with place.file("told").open("w") as told:
         watch = subprocess.Popen([WATCH, *words, "--json", place.file("json")], stdin=subprocess.DEVNULL, stdout=told,
                                  stderr=subprocess.PIPE, text=True)
         # It says so on stderr once the window is open.
         opened = watch.stderr.readline()
         if "open" in opened:
-            subject.stdin.write("\n")
-            subject.stdin.flush()
-            subject.stdout.readline()
+            for each in subjects:
+                print(file=each.stdin, flush=True)
+            for each in subjects:
+                # "done", or nothing if it ends then.
+                each.stdout.readline()
             time.sleep(SETTLE_S)
             # SIGINT may be ignored, as in the background of a shell.
             watch.terminate()
@@ -106,17 +109,23 @@ def saw_all(place: Place) -> bool:
         return True
 
 
-def run_one(folder: Path, name: str, way: str, members: Sequence[str] = ()) -> None:
-    """Watches one program, or its members together; again if the kernel ran no program for some hits, as it says (docs/WATCH.md)."""
-    place = Place(folder, name, way, members)
-    began = time.monotonic()
+def watch_until_all_seen(place: Place, files: Sequence[Path], watch_once: Callable[[], None]) -> None:
+    """Watches, which leaves these files; again if the kernel ran no program for some hits, as it says (docs/WATCH.md)."""
     for _ in range(ATTEMPTS):
-        for kind in ("json", "truth", "told", "status"):
-            place.file(kind).unlink(missing_ok=True)
-        (whole_life if way == WHOLE else mid_life)(
-            place, () if name == TOGETHER else PROGRAMS[name].words)
+        for file in files:
+            file.unlink(missing_ok=True)
+        watch_once()
         if saw_all(place):
             break
+
+
+def run_one(folder: Path, name: str, way: str, members: Sequence[str] = ()) -> None:
+    """Watches one program, or its members together."""
+    place = Place(folder, name, way, members)
+    began = time.monotonic()
+    words = () if name == TOGETHER else PROGRAMS[name].words
+    watch_until_all_seen(place, [place.file(kind) for kind in ("json", "truth", "told", "status")],
+                         functools.partial(whole_life if way == WHOLE else mid_life, place, words))
     print(f"{name}.{way}: {time.monotonic() - began:.1f} s", flush=True)
 
 
