@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import functools
-import sys
-import sysconfig
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from guest.boots import Outcome as Guest, boot, dealt, maker
+from helpers.guest_python import OWN, adding
 from odd.frame import LIFE, WHOLE
 from odd.judge import Outcome, broken, record_in
 from odd.programs import PROGRAMS
@@ -33,10 +31,8 @@ def made_when_asked_for(request, tmp_path_factory) -> Callable[[str], Guest]:
 
     @functools.cache
     def made(release: str) -> Guest:
-        python = Path(sys.executable).resolve()
-        added = [word for each in (python, sysconfig.get_path("stdlib")) for word in ("--add", each)]
-        return boot(release, tmp_path_factory.mktemp("odd"), ["tests/guest/odd.sh", python, *(
-            name for name in PROGRAMS if makes(release, name) and asked & {(release, name), (release, None)})], added)
+        return boot(release, tmp_path_factory.mktemp("odd"), ["tests/guest/odd.sh", OWN, *(
+            name for name in PROGRAMS if makes(release, name) and asked & {(release, name), (release, None)})], adding())
     return made
 
 

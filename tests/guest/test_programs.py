@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
-import sysconfig
 import tarfile
 from pathlib import Path
 from xml.etree import ElementTree
@@ -13,7 +11,7 @@ import pytest
 
 from guest.boots import boot
 from helpers import foreign
-from helpers.guest_python import place_of
+from helpers.guest_python import OWN, adding, place_of
 
 KERNEL = "6.12"
 PROGRAMS = ("test_watch_programs.py", "test_watch_books.py::test_a_window_opens_among_connections_that_come_and_go")
@@ -45,16 +43,14 @@ def pack(archive: Path) -> None:
 def test_foreign_programs_are_counted_as_on_the_host(tmp_path, tests):
     archive = tmp_path / "programs.tar"
     pack(archive)
-    python = Path(sys.executable).resolve()
-    added = [python, sysconfig.get_path("stdlib"), archive,
-             *(file for file in SETTINGS if Path(file).exists()),
+    added = [archive, *(file for file in SETTINGS if Path(file).exists()),
              *(Path(shutil.which(name)).resolve() for name in TOOLS)]
-    if python.name != "python3":
-        added.append(python.with_name("python3"))
+    if OWN.name != "python3":
+        added.append(OWN.with_name("python3"))
     if foreign.SELF_TEST:
         added.append(foreign.SELF_TEST)
     command = ["tests/guest/programs.sh", archive, foreign.SELF_TEST or "", *(f"tests/host/{test}" for test in tests)]
-    outcome = boot(KERNEL, tmp_path / "out", command, [word for each in added for word in ("--add", each)])
+    outcome = boot(KERNEL, tmp_path / "out", command, adding(*added))
     cases = {f"{case.get('classname').rpartition('.')[2]}.{case.get('name')}": case
              for case in ElementTree.fromstring(outcome.text("programs.xml")).iter("testcase")}
     assert {name.partition(".")[0] for name in cases} == {test.partition(".")[0] for test in tests}

@@ -2,8 +2,6 @@
 """Random programs in a guest, where trampolines count: each number of a watch is what their own calls said."""
 from __future__ import annotations
 
-import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
@@ -11,6 +9,7 @@ import pytest
 from fuzz.compare import compare
 from fuzz.draw import LIFE, WHOLE, Draw, draw, write
 from guest.boots import boot
+from helpers.guest_python import OWN, adding
 
 # Of urgent bytes, trampolines that count calls break the law of the receive queue by one: not mended yet.
 MENDED = ("urgent=0",)
@@ -20,10 +19,9 @@ LONG_KERNELS = ("6.1", "6.12", "7.2")
 
 def faults(release: str, folder: Path, drawn: list[Draw]) -> list[str]:
     """What is wrong with the records that a guest leaves."""
-    python, listing = Path(sys.executable).resolve(), folder / "draws"
+    listing = folder / "draws"
     write(listing, drawn)
-    added = [word for each in (python, sysconfig.get_path("stdlib"), listing) for word in ("--add", each)]
-    guest = boot(release, folder / "out", ["tests/guest/random_programs.sh", python, listing], added)
+    guest = boot(release, folder / "out", ["tests/guest/random_programs.sh", OWN, listing], adding(listing))
     return [f"{each}: seed {one.seed}: {fault.said}" for each in drawn for one in compare(guest.folder, each)
             for fault in one.faults]
 

@@ -6,7 +6,7 @@ import os
 import socket
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from odd import raw
 from odd.frame import needed, odd
@@ -66,8 +66,14 @@ def reset_by(a: socket.socket) -> None:
     time.sleep(PAUSE_S)
 
 
-def anew(truth: Truth, b: socket.socket, other: socket.socket) -> None:
-    """Disconnects and connects anew, and receives."""
+def after_reset(truth: Truth, take: Callable[[socket.socket, int], object]) -> Iterator[None]:
+    """What came before a reset is taken in part, then connect(AF_UNSPEC) takes the numbers away that tell so."""
+    a, b = truth.pair()
+    other = socket.create_server(("127.0.0.1", 0))
+    yield
+    truth.send(a, 10_000)
+    reset_by(a)
+    take(b, 4000)
     raw.disconnect(b)
     b.connect(other.getsockname())
     c, _ = other.accept()
@@ -77,26 +83,14 @@ def anew(truth: Truth, b: socket.socket, other: socket.socket) -> None:
 
 @odd()
 def read_after_reset(truth: Truth) -> Iterator[None]:
-    """What came before a reset is read in part, then connect(AF_UNSPEC) takes the numbers away that tell so."""
-    a, b = truth.pair()
-    other = socket.create_server(("127.0.0.1", 0))
-    yield
-    truth.send(a, 10_000)
-    reset_by(a)
-    truth.take(b, 4000)
-    anew(truth, b, other)
+    """By recv."""
+    yield from after_reset(truth, truth.take)
 
 
 @odd()
 def spliced_after_reset(truth: Truth) -> Iterator[None]:
-    """The same, by splice, of which no tracepoint tells."""
-    a, b = truth.pair()
-    other = socket.create_server(("127.0.0.1", 0))
-    yield
-    truth.send(a, 10_000)
-    reset_by(a)
-    truth.splice_out(b, 4000)
-    anew(truth, b, other)
+    """By splice, of which no tracepoint tells."""
+    yield from after_reset(truth, truth.splice_out)
 
 
 @odd()

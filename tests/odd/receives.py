@@ -203,6 +203,14 @@ def take_by_map(truth: Truth, b: socket.socket, size: int,
             left -= part
 
 
+def map_what_came(truth: Truth, a: socket.socket, b: socket.socket, size: int,
+                  room: ctypes.Array | None = None) -> None:
+    """Sends, and takes it by map once it is there."""
+    truth.send(a, size)
+    time.sleep(0.02)
+    take_by_map(truth, b, size, room)
+
+
 def mmap_of_socket(sock: socket.socket, size: int) -> int:
     """Address space that a socket maps pages into."""
     raw.LIBC.mmap.restype = ctypes.c_void_p
@@ -226,9 +234,7 @@ def mapped_nothing(truth: Truth) -> Iterator[None]:
     """TCP_ZEROCOPY_RECEIVE of bytes that lie in no page of their own: recv copies all."""
     a, b = truth.pair()
     yield
-    truth.send(a, 3000)
-    time.sleep(0.02)
-    take_by_map(truth, b, 3000)
+    map_what_came(truth, a, b, 3000)
 
 
 @odd()
@@ -237,9 +243,7 @@ def mapped_with_buffer(truth: Truth) -> Iterator[None]:
     a, b = truth.pair()
     room = ctypes.create_string_buffer(8192)
     yield
-    truth.send(a, 1700)
-    time.sleep(0.02)
-    take_by_map(truth, b, 1700, room)
+    map_what_came(truth, a, b, 1700, room)
 
 
 @odd()
@@ -249,9 +253,7 @@ def mapped_with_buffer_and_error_queue(truth: Truth) -> Iterator[None]:
     room = ctypes.create_string_buffer(8192)
     yield
     for _ in range(5):
-        truth.send(a, 1700)
-        time.sleep(0.02)
-        take_by_map(truth, b, 1700, room)
+        map_what_came(truth, a, b, 1700, room)
         with contextlib.suppress(BlockingIOError):
             b.recvmsg(0, 512, raw.MSG_ERRQUEUE | socket.MSG_DONTWAIT)
 
@@ -262,9 +264,7 @@ def mapped_with_buffer_and_failed_receive(truth: Truth) -> Iterator[None]:
     a, b = truth.pair()
     room = ctypes.create_string_buffer(8192)
     yield
-    truth.send(a, 1700)
-    time.sleep(0.02)
-    take_by_map(truth, b, 1700, room)
+    map_what_came(truth, a, b, 1700, room)
     truth.send(a, 900)
     time.sleep(0.02)
     raw.failed_receive(b, 900)

@@ -9,6 +9,7 @@ import socket
 import struct
 import tempfile
 from collections.abc import Iterator
+from typing import IO
 
 from odd import raw
 from odd.frame import odd
@@ -38,6 +39,13 @@ def file_of(size: int):
     file.write(b"f" * size)
     file.flush()
     return file
+
+
+def send_file(truth: Truth, sock: socket.socket, file: IO, size: int) -> None:
+    """sendfile() of the first bytes of a file."""
+    left = size
+    while left:
+        left -= truth.sent("tx_splice", os.sendfile(sock.fileno(), file.fileno(), size - left, left))
 
 
 @odd()
@@ -161,9 +169,7 @@ def sendfile(truth: Truth) -> Iterator[None]:
     a, b = truth.pair()
     file = file_of(60_001)
     yield
-    left = 60_001
-    while left:
-        left -= truth.sent("tx_splice", os.sendfile(a.fileno(), file.fileno(), 60_001 - left, left))
+    send_file(truth, a, file, 60_001)
     truth.take(b, 60_001)
 
 

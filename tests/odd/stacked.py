@@ -10,7 +10,7 @@ from odd import raw
 from odd.devices import CLEAN, TIMES, veth
 from odd.frame import WHOLE, needed, odd
 from odd.network import OURS, Far, bring_up, elsewhere, ip, own_network, receiver
-from odd.sends import copied_on_arrival, file_of
+from odd.sends import copied_on_arrival, file_of, send_file
 from odd.truth import Truth
 
 SIZE = 50_000
@@ -86,9 +86,7 @@ def splices(truth: Truth, far: Far, times: int) -> None:
     """sendfile() of bytes that arrive."""
     with file_of(SIZE) as file:
         for _ in range(times):
-            left = SIZE
-            while left:
-                left -= truth.sent("tx_splice", os.sendfile(far.socket.fileno(), file.fileno(), SIZE - left, left))
+            send_file(truth, far.socket, file, SIZE)
             far.child.tell(SIZE)
             far.child.hear()
 
@@ -137,9 +135,7 @@ def spliced_to_xdp_on_lo(truth: Truth) -> Iterator[None]:
     yield
     with file_of(SIZE) as file:
         for _ in range(TIMES):
-            left = SIZE
-            while left:
-                left -= truth.sent("tx_splice", os.sendfile(a.fileno(), file.fileno(), SIZE - left, left))
+            send_file(truth, a, file, SIZE)
             truth.take(b, SIZE)
     os.close(link)
 
