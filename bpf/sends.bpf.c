@@ -350,10 +350,10 @@ int BPF_PROG(send_exit, struct sock *sk, struct msghdr *msg, size_t size, int re
 	if (!slot)
 		return 0;
 	send_returned(slot, ret);
-	if (ret > 0)
+	if (ret > 0) {
 		note_ring_send(msg, cookie_of(sk), slot, true);
-	if (ret > 0)
 		stack_count(place, sk, STACK_BY_SEND, site_of_kind(kind_of_send(sk, msg)), ret);
+	}
 	if (msg->msg_flags & MSG_SPLICE_PAGES_FLAG)
 		splice_returned(slot, ret);
 	if (sizes_wanted && !(msg->msg_flags & (MSG_ZEROCOPY_FLAG | MSG_SPLICE_PAGES_FLAG)))

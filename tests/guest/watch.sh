@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Watches programs in a guest, in some of these parts: "whole", one command from before its first call to its
 # end; "detail", a run that counts beside the watch; "life", a process in the middle of its life, whose calls
-# are counted, too; "kernel", a client in the kernel; "spliced", a disk and its user in the kernel that splice; "datagrams", a program that uses UDP, also with faults;
-# "holds", zero copy over a wire that delays it and over veth;
+# are counted, too; "kernel", a client in the kernel; "spliced", a disk and its user in the kernel that splice;
+# "datagrams", a program that uses UDP, also with faults; "holds", zero copy over a wire that delays it and over veth;
 # "ends", sockets that end while the kernel is asked who takes their books.
 #
 # usage: watch.sh PART...

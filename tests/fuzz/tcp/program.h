@@ -143,6 +143,9 @@ void call_unix(int i);
 void call_sleep(int i);
 void call_fork(int i);
 
+/* sends.c */
+bool pipe_of_any_room(int ends[2]);	/* of one that does not wait; false: there is none */
+
 /* connections.c */
 void listen_all(void);
 void mark_retransmitted(int i);

@@ -144,10 +144,8 @@ void call_splice_out(int i)
 {
 	int ends[2];
 
-	if (pipe2(ends, O_NONBLOCK))
+	if (!pipe_of_any_room(ends))
 		return;
-	if (one_in(3))
-		fcntl(ends[1], F_SETPIPE_SZ, 4096 << below(9));
 	for (int k = 1 + below(3); k; k--) {
 		ssize_t got = splice(all->socket[i].fd, NULL, ends[1], NULL, 1 + some_bytes(), SPLICE_F_NONBLOCK);
 

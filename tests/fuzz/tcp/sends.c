@@ -200,15 +200,22 @@ static void splice_twice(int i, int from, ssize_t there)
 	close(other[1]);
 }
 
+bool pipe_of_any_room(int ends[2])
+{
+	if (pipe2(ends, O_NONBLOCK))
+		return false;
+	if (one_in(3))
+		fcntl(ends[1], F_SETPIPE_SZ, 4096 << below(9));
+	return true;
+}
+
 void call_splice(int i)
 {
 	ssize_t there = 0, got;
 	int ends[2];
 
-	if (pipe2(ends, O_NONBLOCK))
+	if (!pipe_of_any_room(ends))
 		return;
-	if (one_in(3))
-		fcntl(ends[1], F_SETPIPE_SZ, 4096 << below(9));
 	for (int k = 1 + below(3); k; k--) {
 		got = fill(ends[1]);
 		there += got > 0 ? got : 0;

@@ -174,16 +174,28 @@ static void say_cause(uint64_t copied, struct sentence *s)
 		say(s, chief.tally.bytes < copied ? SAY_BECAUSE_MOSTLY : SAY_BECAUSE, chief.name, chief.remedy);
 }
 
+/* Of so many bytes, and what is known all the same. */
+static void say_unknown_fate(const struct watch_record *r, uint64_t bytes, struct sentence *s)
+{
+	struct figure told = figure_count(s->moved, COUNT_copied_sends);
+	struct figure completed = figure_count(s->moved, COUNT_completed_sends);
+	uint64_t unseen = watch_unseen_firings(r);
+
+	say(s, SAY_FATE_UNKNOWN, size(bytes).text, why_no_fate(r, s->moved));
+	if (unseen)
+		say(s, SAY_UNSEEN, number(unseen).text);
+	if (some(told) && told.bytes == completed.bytes)
+		say(s, SAY_TOLD_COPIED, number(told.bytes).text);
+}
+
 /* What became of the bytes that send took by reference or spliced. */
 static void say_fate(const struct watch_record *r, struct sentence *s)
 {
 	const struct watch_movements *m = s->moved;
 	const struct watch_fate *fate = &m->fate;
 	struct figure late = figure_site(m, SITE_late_copy), referenced = figure_site(m, SITE_tx_reference);
-	struct figure told = figure_count(m, COUNT_copied_sends), completed = figure_count(m, COUNT_completed_sends);
 	uint64_t handed = referenced.bytes + figure_spliced(m).bytes;
 	struct figure unknown = figure_unknown(m);
-	uint64_t unseen = watch_unseen_firings(r);
 
 	if (!unknown.known) {
 		say(s, SAY_NO_FATE, why_no(r, referenced.known ? SITE_tx_splice : SITE_tx_reference));
@@ -202,13 +214,8 @@ static void say_fate(const struct watch_record *r, struct sentence *s)
 		say(s, SAY_ALL_CLEAN);
 	else if (fate->uncopied)
 		say(s, SAY_SOME_CLEAN, share(fate->uncopied, handed).text);
-	if (unknown.bytes > fate->held) {
-		say(s, SAY_FATE_UNKNOWN, size(unknown.bytes - fate->held).text, why_no_fate(r, m));
-		if (unseen)
-			say(s, SAY_UNSEEN, number(unseen).text);
-		if (some(told) && told.bytes == completed.bytes)
-			say(s, SAY_TOLD_COPIED, number(told.bytes).text);
-	}
+	if (unknown.bytes > fate->held)
+		say_unknown_fate(r, unknown.bytes - fate->held, s);
 	if (fate->held)
 		say(s, SAY_HELD, size(fate->held).text);
 }

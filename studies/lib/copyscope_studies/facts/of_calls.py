@@ -67,9 +67,10 @@ def counted_in_a_run(way: Way) -> list[int]:
 def calls_of(way: Way) -> int:
     """System calls of the end that a way is of, in one run. One that ended before anybody looked
     whose processes were there, as on a busy machine, is made again."""
-    found: list[int] = []
     for _ in range(TRIES):
-        found = found or counted_in_a_run(way)
+        found = counted_in_a_run(way)
+        if found:
+            break
     if len(found) != 1:
         raise CommandError(f"{len(found)} processes of the workload were seen to be that end")
     return found[0]
