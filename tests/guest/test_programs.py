@@ -14,9 +14,10 @@ from helpers import foreign
 from helpers.guest_python import OWN, adding, place_of
 
 KERNEL = "6.12"
-PROGRAMS = ("test_watch_programs.py", "test_watch_books.py::test_a_window_opens_among_connections_that_come_and_go")
+PROGRAMS = ("test_watch_programs.py", "test_watch_books.py::test_a_window_opens_among_connections_that_come_and_go",
+            "test_watch_tls.py")
 # What keeps a slow guest busy for minutes.
-SERVERS = ("test_watch_servers.py", "test_watch_tls.py")
+SERVERS = ("test_watch_servers.py",)
 # What the tests import besides the standard library.
 MODULES = ("pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "pygments")
 # The tests' own programs besides those of helpers/foreign.py.

@@ -135,6 +135,20 @@ TEST(each_law_has_its_error)
 	breaks(&m, WATCH_LAW_tls_received);
 }
 
+/* A record that nobody counted may make a sum less than nothing: its law must tell. */
+TEST(a_sum_below_nothing_hides_no_law_of_what_was_counted)
+{
+	struct made m;
+
+	made(&m);
+	m.tls.copied += m.tls.spliced;
+	m.tls.spliced = 0;
+	m.tls.encrypted -= RECORD;
+	fill(&m);
+	assert_true(m.socket.moved.implausible);
+	breaks(&m, WATCH_LAW_tls_encryption);
+}
+
 /* One that both ends have closed before TLS gave it up: its FIN was accepted, and is no byte. */
 TEST(a_fin_is_no_byte_of_a_record)
 {

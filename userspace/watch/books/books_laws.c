@@ -374,6 +374,17 @@ static struct watch_sides sides_of_stream(enum watch_law law, const struct watch
 	}
 }
 
+/* Is the law of sequence numbers that were read in a state where they mean something else? Any other sum that is
+ * implausible is one of counts, and what is wrong with those a law must tell. */
+static bool is_of_implausible(enum watch_law law, const struct watch_movements *m)
+{
+	enum count count = law == WATCH_LAW_send_queue || law == WATCH_LAW_sends	 ? COUNT_accepted_bytes :
+			   law == WATCH_LAW_receive_queue || law == WATCH_LAW_receives ? COUNT_returned_bytes :
+											 COUNT_COUNT;
+
+	return m->implausible && count != COUNT_COUNT && !(m->counts_known >> count & 1);
+}
+
 struct watch_sides watch_law_sides(enum watch_law law, const struct watch_socket *s,
 				   const struct watch_book *book, const struct watch_hooked *hooked)
 {
@@ -381,7 +392,7 @@ struct watch_sides watch_law_sides(enum watch_law law, const struct watch_socket
 		return watch_not_known(why_layer[s->layer]);
 	if (book->flags & WATCH_UNOPENED)
 		return watch_not_known("it lay in a network namespace that was not entered");
-	if (s->moved.implausible && law != WATCH_LAW_probes)
+	if (is_of_implausible(law, &s->moved))
 		return watch_not_known("a sum of it was more than any socket can move, or less than nothing");
 	switch (law) {
 	case WATCH_LAW_completion:
