@@ -140,6 +140,57 @@ TEST(test_completions_counted_twice_or_not_at_all_break_their_law)
 	balances(&book, &trampolines, WATCH_LAW_completion);
 }
 
+/* All of its laws can be tested, with numbers on both sides: 23 sends by reference, each copied late, 24 receives. */
+static struct watch_book all_laws(void)
+{
+	struct watch_book book = talked();
+
+	book.flags |= WATCH_BORN | WATCH_DIED;
+	book.opened.unsent = 0;
+	book.now.zerocopy_sends = book.slot.completed_sends = book.slot.copied_sends = book.slot.next_id = 23;
+	book.slot.sent_as[WATCH_KIND_REFERENCE] = book.slot.sent_referenced = book.slot.late_copied = 94139;
+	book.slot.handed_over = book.slot.asked_bytes = 94139;
+	return book;
+}
+
+#define BREAKS(law, field, by)                              \
+	do {                                                \
+		struct watch_book slips = all_laws();       \
+							    \
+		slips.field += (by);                        \
+		breaks(&slips, WATCH_LAW_##law);            \
+	} while (0)
+
+/* Those of sends by calls are true by construction. */
+TEST(test_each_law_breaks_when_either_side_is_off_by_one)
+{
+	static const enum watch_law laws[] = { WATCH_LAW_send_queue, WATCH_LAW_receive_queue, WATCH_LAW_reference_queue,
+					       WATCH_LAW_completion, WATCH_LAW_copied, WATCH_LAW_receives };
+	struct watch_book book = all_laws();
+
+	for (size_t i = 0; i < sizeof(laws) / sizeof(*laws); i++) {
+		balances(&book, &trampolines, laws[i]);
+		assert_int_not_equal(law_of(&book, &trampolines, laws[i]).left, 0);
+	}
+	BREAKS(send_queue, slot.sends_returned, 1);
+	BREAKS(send_queue, slot.handed_over, 1);
+	BREAKS(receive_queue, slot.rx_queued, 1);
+	BREAKS(receive_queue, rx_copied, 1);
+	BREAKS(receive_queue, slot.rx_cut, 1);
+	BREAKS(receive_queue, now.unread, 1);
+	BREAKS(reference_queue, slot.sent_referenced, -1);
+	BREAKS(completion, now.zerocopy_sends, 1);
+	BREAKS(completion, slot.completed_sends, 1);
+	BREAKS(copied, slot.copied_sends, -1);
+	BREAKS(copied, slot.completed_sends, 1);
+	BREAKS(receives, rx_copied, 1);
+	BREAKS(receives, slot.recvs_returned, 1);
+	/* No more can be referenced than was accepted. */
+	book.slot.sends_returned++;
+	book.slot.sent_as[WATCH_KIND_REFERENCE]++;
+	breaks(&book, WATCH_LAW_reference_queue);
+}
+
 TEST(test_a_datagram_that_is_not_whole_has_not_been_handed_over)
 {
 	struct watch_book book = talked();
