@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,9 +35,9 @@ class Compared:
     seed: int
     faults: list[Fault] = field(default_factory=list)
     sockets: int = 0
-    # That its calls moved; of these, those at sites that the record calls not measured.
+    # That its calls moved; of these, those at sites that the record calls not measured, by what it says of why.
     moved_bytes: int = 0
-    unmeasured_bytes: int = 0
+    unmeasured_bytes: Counter = field(default_factory=Counter)
 
 
 def wrong(where: str, name: str, known: object, told: object) -> Fault:
@@ -99,7 +100,9 @@ def measured(compared: Compared, truth: dict, record: dict) -> None:
     """How much moved, and at which sites the record says that it was not measured."""
     told = numbers(record["total"])
     compared.moved_bytes = sum(truth["moved"][site] for site in SITES)
-    compared.unmeasured_bytes = sum(truth["moved"][site] for site in SITES if told[site] is None)
+    for site in SITES:
+        if told[site] is None and truth["moved"][site]:
+            compared.unmeasured_bytes[f"{site}: {record['sites'][site]['why']}"] += truth["moved"][site]
     cookies = {each["cookie"] for each in record["sockets"]}
     compared.sockets = sum(each["cookie"] in cookies for each in truth["sockets"])
 
