@@ -21,7 +21,7 @@ static __always_inline struct watch_book *book_of_closed(struct sock *sk, const 
 	reading_take(&book->opened, tp, BPF_TCP_CLOSE);
 	queues_empty(&book->opened);
 	book->closed = book->opened;
-	book->flags |= WATCH_CLOSED;
+	book->flags |= WATCH_CLOSED | WATCH_READABLE;
 	/* Notifications that nobody has read yet are told anew with each error. */
 	slot = slot_of(book);
 	if (slot && book->opened.zerocopy_sends)

@@ -70,13 +70,31 @@ static __always_inline void life_begin(struct watch_book *book)
 	slot->kind = WATCH_KIND_COPY;
 }
 
+struct tcp_fastopen_request {
+	struct ubuf_info *uarg;
+} OF_KERNEL;
+
+struct tcp_sock___fastopen {
+	struct tcp_fastopen_request *fastopen_req;
+} OF_KERNEL;
+
+/* The send that connects has taken its number before it connects (tcp_sendmsg_locked). */
+static __always_inline bool connects_by_reference(const struct sock *sk, const struct tcp_sock *tp)
+{
+	const struct tcp_sock___fastopen *connecting = (const void *)tp;
+	u64 uarg = (u64)BPF_CORE_READ(connecting, fastopen_req, uarg);
+
+	return uarg && BPF_CORE_READ(holder_of(uarg), sk) == sk;
+}
+
 /* The first life that a book tells of: one that nobody saw, before the window, may have used up numbers of
  * notifications, which tcp_disconnect() does not set to 0. */
-static __always_inline void numbers_go_on(struct watch_book *book, const struct sock *sk)
+static __always_inline void numbers_go_on(struct watch_book *book, const struct sock *sk, const struct tcp_sock *tp)
 {
 	struct watch_slot *slot = slot_of(book);
 
-	book->opened.zerocopy_sends = book->opened.first_id = sk->sk_zckey.counter;
+	book->opened.zerocopy_sends = sk->sk_zckey.counter - connects_by_reference(sk, tp);
+	book->opened.first_id = book->opened.zerocopy_sends;
 	if (slot && book->opened.zerocopy_sends)
 		completions_begin(slot, &book->opened, sk);
 }
@@ -181,7 +199,7 @@ static __always_inline int state_change(const unsigned long long *ctx)
 		first = !(book->flags & WATCH_CLOSED);
 		life_begin(book);
 		if (first)
-			numbers_go_on(book, sk);
+			numbers_go_on(book, sk, tp);
 	}
 	if (!book->addresses_known && new_state(ctx) != BPF_TCP_SYN_SENT)
 		addresses_take(book, sk);

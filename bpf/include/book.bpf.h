@@ -404,6 +404,8 @@ static __always_inline void closed_read_on(struct watch_book *book, const struct
 	struct watch_reading now;
 
 	reading_take(&now, tp, BPF_TCP_CLOSE);
+	/* A send by reference that waited for room when the socket closed, and moved nothing, gives its number back. */
+	book->closed.zerocopy_sends = now.zerocopy_sends;
 	if (now.received < book->closed.received) {
 		disconnection_note(book);
 		return;

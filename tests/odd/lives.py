@@ -2,9 +2,11 @@
 """Odd programs: how connections end and begin again, and whose they are."""
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import struct
+import threading
 import time
 from collections.abc import Callable, Iterator
 
@@ -91,6 +93,42 @@ def read_after_reset(truth: Truth) -> Iterator[None]:
 def spliced_after_reset(truth: Truth) -> Iterator[None]:
     """By splice, of which no tracepoint tells."""
     yield from after_reset(truth, truth.splice_out)
+
+
+@odd()
+def spliced_after_both_ends(truth: Truth) -> Iterator[None]:
+    """Both ends have ended before the window with bytes unread; in it they are spliced out, then comes connect(AF_UNSPEC)."""
+    a, b = truth.pair()
+    truth.send(a, 3000)
+    a.shutdown(socket.SHUT_WR)
+    b.shutdown(socket.SHUT_WR)
+    time.sleep(PAUSE_S)
+    yield
+    truth.take(b, 1000)
+    truth.splice_out(b, 2000)
+    raw.disconnect(b)
+
+
+@odd()
+def reset_while_it_waits(truth: Truth) -> Iterator[None]:
+    """MSG_ZEROCOPY waits for room until the other end resets: it moves nothing, and is no send."""
+    a, b = truth.pair()
+    truth.zero_copy(a, 1000)
+    yield
+    truth.zero_copy(a, 1000)
+    a.setblocking(False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            truth.sent("tx_copy", a.send(bytes(100_000)))
+    a.setblocking(True)
+    resets = threading.Timer(PAUSE_S, reset_by, [b])
+    resets.start()
+    with contextlib.suppress(ConnectionError):
+        truth.sent("tx_reference", a.send(bytes(1000), raw.MSG_ZEROCOPY))
+        truth.sums["sends"] += 1
+    resets.join()
+    truth.sums["asked"] += 1
+    truth.sums["dropped"] = truth.sums["tx_reference"]
 
 
 @odd()
