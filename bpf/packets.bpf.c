@@ -102,12 +102,6 @@ static __always_inline struct frags_head frags_of(const struct sk_buff *skb)
 	return head;
 }
 
-/* Pages of a process may have come by vmsplice. */
-static __always_inline bool has_spliced(const struct watch_slot *slot)
-{
-	return slot->sent_as[WATCH_KIND_SPLICE] || slot->kind == WATCH_KIND_SPLICE;
-}
-
 /* Bytes of user pages in a packet with SKBFL_ZEROCOPY_ENABLE. Pages of files beside them may be either. */
 static __always_inline u32 user_bytes(struct watch_slot *slot, const struct sk_buff *skb, u8 flags)
 {

@@ -35,6 +35,8 @@ struct walk {
 	u32 id_known;
 	u32 pages;
 	u32 mixed;
+	u32 spliced_in_window;
+	u32 may_be_joined;	/* the last packet has pages of a process and no reference, which the next send may add */
 	u64 referenced, unsent_referenced, spliced;
 	u64 sk;
 };
@@ -47,6 +49,12 @@ enum { MOVE_DOWN, MOVE_VISIT, MOVE_UP };
 
 #define MAPPING_IS_ANON 1 /* include/linux/page-flags.h: FOLIO_MAPPING_ANON, PAGE_MAPPING_ANON before */
 
+/* Pages of a process may have come by vmsplice. */
+static __always_inline bool has_spliced(const struct watch_slot *slot)
+{
+	return slot->sent_as[WATCH_KIND_SPLICE] || slot->kind == WATCH_KIND_SPLICE;
+}
+
 /* What maps a page: a process (its lowest bit is set), a file, or nothing if the kernel took it for a
  * copy. */
 static __always_inline u64 mapping_of(u64 ref)
@@ -54,6 +62,43 @@ static __always_inline u64 mapping_of(u64 ref)
 	const struct page *page = page_head(ref & ~1ull);
 
 	return (u64)BPF_CORE_READ(page, mapping);
+}
+
+struct folio___order {
+	unsigned long _flags_1;
+} OF_KERNEL;
+
+struct page___order {
+	unsigned char compound_order;
+} OF_KERNEL;
+
+enum pageflags___zeros { PG_reserved___zeros = 1, PG_head___zeros = 2 };
+
+#define COPIES_ORDER_MOST 3	/* SKB_FRAG_PAGE_ORDER: skb_page_frag_refill() */
+
+/* The first page of a folio says in the second one how many there are. */
+static __always_inline u32 order_of(const struct page *head)
+{
+	const struct folio___order *folio = (void *)head;
+	const struct page___order *second = (void *)head + bpf_core_type_size(struct page);
+
+	if (bpf_core_field_exists(folio->_flags_1))
+		return BPF_CORE_READ(folio, _flags_1) & 0xff;
+	return bpf_core_field_exists(second->compound_order) ? BPF_CORE_READ(second, compound_order) : 0;
+}
+
+/* Memory that a process never wrote to is read from pages of zeros, which nothing maps: one in the kernel's own
+ * image, and a huge one. */
+static __always_inline bool is_zeros(u64 ref)
+{
+	const struct page *page = page_head(ref & ~1ull);
+	u64 flags = 0;
+
+	/* They come first, in a type of their own since 6.18. */
+	bpf_probe_read_kernel(&flags, sizeof(flags), page);
+	if (flags >> bpf_core_enum_value(enum pageflags___zeros, PG_reserved___zeros) & 1)
+		return true;
+	return flags >> bpf_core_enum_value(enum pageflags___zeros, PG_head___zeros) & 1 && order_of(page) > COPIES_ORDER_MOST;
 }
 
 /* Bytes of a packet by what maps their pages. */
@@ -76,7 +121,7 @@ static long frag_hop(u32 i, void *arg)
 
 	bpf_probe_read_kernel(&frag, sizeof(frag), (void *)w->frags + i * sizeof(frag));
 	mapping = mapping_of(frag.page);
-	if (mapping & MAPPING_IS_ANON) {
+	if (mapping & MAPPING_IS_ANON || (!mapping && is_zeros(frag.page))) {
 		w->m.process += frag.bytes;
 		w->m.process_pages++;
 	} else if (mapping) {
@@ -107,7 +152,7 @@ static __always_inline void id_note(struct walk *w, const void *uarg)
 }
 
 /* Copied bytes and spliced ones may share a packet with user pages. Pages of a file may be spliced, or
- * be memory of the process: such a packet is MIXED. */
+ * be memory of the process, and so may pages of a process be: such a packet is MIXED. */
 static __always_inline void walk_visit(struct walk *w, const struct sk_buff *skb)
 {
 	const struct skb_shared_info *shinfo;
@@ -117,6 +162,7 @@ static __always_inline void walk_visit(struct walk *w, const struct sk_buff *skb
 
 	shinfo = (void *)BPF_CORE_READ(skb, head) + BPF_CORE_READ(skb, end);
 	flags = BPF_CORE_READ(shinfo, flags);
+	w->may_be_joined = 0;
 	if (!(flags & (SKBFL_ZEROCOPY_ENABLE | SKBFL_SHARED_FRAG)))
 		return;
 	count = BPF_CORE_READ(shinfo, nr_frags);
@@ -124,11 +170,12 @@ static __always_inline void walk_visit(struct walk *w, const struct sk_buff *skb
 		m = mapped_bytes(shinfo, count);
 	if (!(flags & SKBFL_ZEROCOPY_ENABLE)) {
 		w->spliced += m.process + m.file;
+		w->may_be_joined = m.process != 0;
 		return;
 	}
 	bytes = flags & SKBFL_PURE_ZEROCOPY ? data : m.process;
 	w->spliced += m.file;
-	w->mixed |= m.file != 0;
+	w->mixed |= m.file || (m.process && w->spliced_in_window);
 	w->referenced += bytes;
 	w->unsent_referenced += w->unsent ? bytes : 0;
 	w->pages += flags & SKBFL_PURE_ZEROCOPY ? count : m.process_pages;
@@ -195,9 +242,10 @@ static __always_inline void queues_empty(struct watch_reading *r)
 static __always_inline void queues_walk(struct watch_book *book, const struct sock *sk)
 {
 	struct watch_reading *r = &book->now;
+	const struct watch_slot *slot = slot_of(book);
 	struct walk *w = &walked;
 
-	*w = (struct walk){ .sk = (u64)sk };
+	*w = (struct walk){ .sk = (u64)sk, .spliced_in_window = slot && has_spliced(slot) };
 	w->node = (u64)BPF_CORE_READ(sk, tcp_rtx_queue.rb_node);
 	if (w->node)
 		bpf_loop(WALK_HOPS, tree_hop, NULL, 0);
@@ -210,7 +258,7 @@ static __always_inline void queues_walk(struct watch_book *book, const struct so
 	bpf_loop(WALK_HOPS, list_hop, NULL, 0);
 	if (!w->done)
 		book->flags |= WATCH_WALK_SHORT;
-	if (w->mixed)
+	if (w->mixed || (w->may_be_joined && watch_mode == WATCH_MODE_OPEN))
 		book->flags |= WATCH_MIXED;
 	r->referenced_pages = w->pages;
 	r->referenced_bytes = w->referenced;

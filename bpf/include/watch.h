@@ -100,7 +100,7 @@ enum watch_book_flags {
 	WATCH_NO_SLOT = 512,	/* the table had no room: copies to the reader are not counted */
 	WATCH_TORN = 1024,	/* read without the lock while it was open */
 	WATCH_WALK_SHORT = 2048,	/* its queues were longer than a walk */
-	WATCH_MIXED = 4096,	/* its queues held pages of files in packets with user pages */
+	WATCH_MIXED = 4096,	/* its queues held spliced pages in packets with user pages, or may have */
 	WATCH_UNOPENED = 8192,	/* found by a descriptor, in a network namespace that nobody entered: what it
 				 * had moved by then is not known */
 	WATCH_DATAGRAMS = 16384,	/* a UDP socket */
@@ -372,7 +372,7 @@ struct watch_slot {
 	 * window opened. */
 	unsigned long long newest;
 	unsigned int opened_id;
-	unsigned int unused;
+	unsigned int added_sends;	/* whose notification is part of one before, and has its word on copies */
 	/* Of a UDP socket with trampolines: accepted by sends that asked for zero copy. */
 	unsigned long long asked_bytes;
 	unsigned int failed_sends[WATCH_FAILURE_COUNT];	/* of a UDP socket, by error */

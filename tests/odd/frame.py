@@ -66,9 +66,8 @@ def needed(call: Callable, *words: object) -> object:
         raise
 
 
-def run(name: str, way: str) -> dict:
-    """Runs a program; returns its truth."""
-    truth = Truth()
+def run(name: str, way: str, truth: Truth) -> dict:
+    """Runs a program; returns what it tells of itself."""
     try:
         steps = PROGRAMS[name].body(truth)
         next(steps)
@@ -88,7 +87,9 @@ def main(name: str, file: str, way: str) -> None:
     """Runs one program, and leaves its truth."""
     # It hangs if its kernel, or the watch, does what nobody thought of.
     signal.alarm(PATIENCE_S)
-    told = run(name, way)
+    # It keeps sockets open.
+    truth = Truth()
+    told = run(name, way, truth)
     Path(file).write_text(json.dumps(told))
     print("done", flush=True)
     sys.stdin.readline()

@@ -115,6 +115,21 @@ def zero_copy_mixed(truth: Truth) -> Iterator[None]:
 
 
 @odd()
+def zero_copy_of_zeros(truth: Truth) -> Iterator[None]:
+    """MSG_ZEROCOPY of memory that was never written, behind copied bytes in one packet: the kernel's page of zeros."""
+    a, b = truth.pair()
+    truth.zero_copy(a, 1000)
+    truth.take(b, 1000)
+    truth.completions(a, 1)
+    yield
+    truth.send(a, 100, raw.MSG_MORE)
+    truth.sent("tx_reference", a.send(mmap.mmap(-1, 20_000, mmap.MAP_PRIVATE), raw.MSG_ZEROCOPY))
+    truth.sums.update({"sends": 1, "asked": 1})
+    truth.take(b, 20_100)
+    truth.completions(a, 1)
+
+
+@odd()
 def zero_copy_piles_up(truth: Truth) -> Iterator[None]:
     """Of notifications the first is read: the kernel adds each later one to the second, which is never read."""
     a, b = truth.pair()
@@ -217,6 +232,37 @@ def gift_and_zero_copy(truth: Truth) -> Iterator[None]:
     truth.zero_copy(a, 64)
     truth.take(b, 2868)
     truth.completions(a, 1)
+
+
+def gift_waits(truth: Truth, gift_first: bool) -> Iterator[None]:
+    """Where nobody receives, bytes by vmsplice and then by MSG_ZEROCOPY wait in one packet: before the window, and in it."""
+    a, b = truth.pair()
+    truth.zero_copy(a, 1000)
+    truth.take(b, 1000)
+    truth.completions(a, 1)
+    a.setsockopt(socket.SOL_SOCKET, raw.SO_SNDBUFFORCE, 16 << 20)
+    source, sink = os.pipe()
+    memory = ctypes.create_string_buffer(b"g" * 2804)
+    truth.send(a, 8_000_000)
+    if not gift_first:
+        yield
+    raw.vmsplice(sink, memory, 0)
+    truth.sent("tx_splice", os.splice(source, a.fileno(), len(memory), flags=SPLICE_F_MORE))
+    if gift_first:
+        yield
+    truth.zero_copy(a, 64)
+
+
+@odd()
+def gift_waits_before(truth: Truth) -> Iterator[None]:
+    """The window begins between these two sends."""
+    yield from gift_waits(truth, gift_first=True)
+
+
+@odd()
+def gift_waits_in(truth: Truth) -> Iterator[None]:
+    """Both sends are in the window."""
+    yield from gift_waits(truth, gift_first=False)
 
 
 @odd()
