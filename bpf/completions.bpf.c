@@ -78,6 +78,9 @@ int BPF_PROG(completion, struct sock *sk)
 	if (!sends)
 		return 0;
 	from = n.last + 1 - sends;
+	/* skb_zerocopy_notify_extend() leaves the code as it is. */
+	if (from != n.first)
+		slot->added_sends += sends;
 	late = slot->next_id - from;
 	if (late > 0)
 		late_notified(slot, from, (u32)late < sends ? (u32)late : sends);

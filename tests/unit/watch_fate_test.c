@@ -152,6 +152,19 @@ TEST(completions_know_better_than_arrivals)
 	fate_is(&some, &tracepoints, 0, BYTES, 0);
 }
 
+/* The kernel adds the number of a send to the notification of those before, and leaves what that says of copies. */
+TEST(a_notification_that_joined_another_denies_no_copy)
+{
+	struct watch_hooked all = trampolines();
+	struct watch_book book = sent_as(WATCH_KIND_REFERENCE);
+
+	book.slot.late_copied = BYTES;
+	assert_true(copied_law(&book, &all).known);
+	book.slot.added_sends = SENDS - 1;
+	assert_false(copied_law(&book, &all).known);
+	assert_true(knows(&book, &tracepoints, SITE_late_copy));
+}
+
 TEST(a_copy_that_is_not_completed_yet_breaks_nothing)
 {
 	struct watch_hooked all = trampolines();
@@ -285,6 +298,26 @@ TEST(peeks_failed_copies_and_the_error_queue_are_no_part_of_the_stream)
 	book.slot.rx_odd = 7;
 	passed_is(&book, false, 0);
 	assert_false(knows(&book, &tracepoints, SITE_rx_copy));
+}
+
+/* Where each call that takes bytes without a copy tells of it, copies that no receive returned spoil nothing. */
+TEST(with_trampolines_copies_are_the_rest_where_they_do_not_tell_themselves)
+{
+	struct watch_hooked all = trampolines();
+	struct watch_book book = received(BYTES + 600);
+	struct watch_socket s;
+
+	all.rx_copies = all.calls = true;
+	s = filled(&book, &all);
+	assert_int_equal(s.moved.site_bytes[SITE_rx_copy], BYTES + 600);
+	assert_int_equal(s.moved.copies_derived, 0);
+	book.slot.rx_odd = 600;
+	book.slot.rx_spliced = 100;
+	s = filled(&book, &all);
+	assert_true(s.moved.sites_known >> SITE_rx_copy & 1);
+	assert_int_equal(s.moved.site_bytes[SITE_rx_copy], BYTES - 100);
+	assert_int_equal(s.moved.copies_derived, 1);
+	assert_false(watch_law_sides(WATCH_LAW_receive_queue, &s, &book, &all).known);
 }
 
 /* A sockmap moves the sequence number as a receive does. */

@@ -196,6 +196,7 @@ void watch_movements_add(struct watch_movements *into, const struct watch_moveme
 	into->declined_unknown += from->declined_unknown;
 	into->passed_bytes += from->passed_bytes;
 	into->passed_unknown += from->passed_unknown;
+	into->copies_derived += from->copies_derived;
 	into->implausible += from->implausible;
 }
 

@@ -125,9 +125,11 @@ static void fill_receives_by_calls(struct watch_movements *m, const struct watch
 
 	watch_set_site(m, SITE_rx_splice, room, slot->rx_spliced);
 	watch_set_site(m, SITE_rx_map, room, slot->rx_mapped);
-	if (!hooked->rx_copies)
+	if (!hooked->rx_copies || book->slot.rx_odd) {
+		m->copies_derived = 1;
 		watch_set_site(m, SITE_rx_copy, room && hooked->discards && taken <= returned && !watch_was_urgent(book),
 			 returned - taken + m->count[COUNT_peeked_bytes]);
+	}
 	m->passed_bytes = passed;
 	m->passed_unknown = !room;
 }

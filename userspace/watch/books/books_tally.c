@@ -341,6 +341,7 @@ static void movements_subtract(struct watch_movements *from, const struct watch_
 	from->declined_unknown -= less->declined_unknown;
 	from->passed_bytes -= less->passed_bytes;
 	from->passed_unknown -= less->passed_unknown;
+	from->copies_derived -= less->copies_derived;
 	from->implausible -= less->implausible;
 }
 

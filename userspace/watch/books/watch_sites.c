@@ -85,7 +85,7 @@ static const struct source *source_of(const struct watch_record *r, enum site si
 {
 	bool trampolines = r->backend == BACKEND_TRAMPOLINE;
 
-	if (trampolines && site == SITE_rx_copy && why_absent(r, "rx_copy"))
+	if (trampolines && site == SITE_rx_copy && (r->total.moved.copies_derived || why_absent(r, "rx_copy")))
 		return &copies_derived;
 	if (trampolines && site_has(site, SITE_OF_TLS) && why_absent(r, with_trampolines[site].metric))
 		return &sources[site];
