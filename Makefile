@@ -35,10 +35,12 @@ PROGRAMS   := $(addprefix $(BUILD)/,workload trace_run watch print_tables reseed
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*_test.c studies/tests/*_test.c \
 		tests/attacks/*.c))
 GUEST_TESTS := $(patsubst %.c,$(BUILD)/%,$(filter-out %.bpf.c,$(wildcard tests/guest/*.c tests/fuzz/*.c)))
-FUZZ_OBJ   := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/tcp/*.c))
+FUZZ_OBJ   := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/program/*.c))
+TCP_OBJ    := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/tcp/*.c))
+UDP_OBJ    := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/udp/*.c))
 PROBES_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard bpf/*.bpf.c bpf/*/*.bpf.c))
 BPF_OBJ    := $(PROBES_OBJ) $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/guest/*.bpf.c))
-OBJECTS    := $(LIB_OBJ) $(WORK_OBJ) $(FUZZ_OBJ) $(BPF_OBJ) $(UNIT_TESTS:%=%.o) $(GUEST_TESTS:%=%.o) \
+OBJECTS    := $(LIB_OBJ) $(WORK_OBJ) $(FUZZ_OBJ) $(TCP_OBJ) $(UDP_OBJ) $(BPF_OBJ) $(UNIT_TESTS:%=%.o) $(GUEST_TESTS:%=%.o) \
 		$(PROGRAMS:$(BUILD)/%=$(BUILD)/userspace/%.o)
 # What make clean leaves: it took the network to get.
 KEPT       := $(addprefix $(BUILD)/,kernels sysroot venv)
@@ -103,7 +105,8 @@ $(BUILD)/lib%.a:
 
 $(filter-out %/workload,$(PROGRAMS)): $(BUILD)/%: $(BUILD)/userspace/%.o
 $(GUEST_TESTS) $(UNIT_TESTS): %: %.o
-$(BUILD)/tests/fuzz/random_tcp: $(FUZZ_OBJ)
+$(BUILD)/tests/fuzz/random_tcp: $(FUZZ_OBJ) $(TCP_OBJ)
+$(BUILD)/tests/fuzz/random_udp: $(FUZZ_OBJ) $(UDP_OBJ)
 $(UNIT_TESTS): LIBS += -lcmocka
 $(UNIT_TESTS) $(GUEST_TESTS) $(filter-out %/workload,$(PROGRAMS)): $(BUILD)/libcopyscope.a
 	$(call msg,LINK,$@)

@@ -59,7 +59,7 @@ def wrong_bytes(where: str, known: dict[str, int], marks: set[str], told: dict) 
 
 def wrong_sends(where: str, known: dict[str, int], marks: set[str], told: dict, way: str) -> Iterator[Fault]:
     """Zero-copy sends, and what the kernel said of them."""
-    if "fast open" not in marks and told["zerocopy_sends"] not in (None, known["zerocopy_sends"]):
+    if told["zerocopy_sends"] not in (None, known["zerocopy_sends"]):
         yield wrong(where, "zerocopy_sends", known["zerocopy_sends"], told["zerocopy_sends"])
     for name in ("completed_sends", "copied_sends"):
         # What completed before a window may be read in it, and what the program never read is told, too.

@@ -1,170 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * A random program of calls of TCP sockets, which knows how each of its bytes went, as its own calls said.
- *
- * usage: random_tcp SEED TRUTH life|whole [KEY=NUMBER...] [without=CALL,...] [only=CALL,...]
- * The order of calls follows from SEED; how much each moves is what the kernel says. Its life before a window
- * opens is the first phase: with "life" it prints "ready" then, and waits for a line. After the second
- * phase it leaves what it knows of the window in the file TRUTH, prints "done" and waits for the end of stdin.
- */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <unistd.h>
+/* A random program of calls of TCP sockets, see tests/fuzz/program/program.c: which there are, and how often. */
+#include <stddef.h>
 
-#include "tests/fuzz/tcp/program.h"
+#include "tests/fuzz/tcp/tcp.h"
 
-enum { PATIENCE_SECONDS = 900, FILE_BYTES_LEAST = 300000, FIRST_CONNECTIONS_MAX = 4, SETTLE_US = 20000 };
-
-struct all *all;
-int memory, place;
-char open_here[SOCKETS_MAX];
-char *data, *room, *hole;
-
-/* Phases by number of calls; what a program may do. */
-static int first = 100, second = 300, ends;
-static struct switches may = { .forks = 1, .threads = 1, .rings = 1, .executes = 1, .urgent = 1, .fast_open = 1,
-			       .connections = 12, .calls = UINT64_MAX };
-static const struct {
-	const char *name;
-	int *value;
-} keys[] = {
-	{ "first", &first },	       { "second", &second },	      { "ends", &ends },
-	{ "forks", &may.forks },       { "threads", &may.threads },   { "rings", &may.rings },
-	{ "executes", &may.executes }, { "urgent", &may.urgent },     { "fast_open", &may.fast_open },
-	{ "verbose", &may.verbose },   { "connections", &may.connections },
+const struct call calls[] = {
+	{ "send", call_send, 30, SENDS | COPIES },
+	{ "send_fault", call_send_fault, 3, SENDS },
+	{ "zerocopy", call_zerocopy, 25, SENDS | REFERENCES },
+	{ "sendfile", call_sendfile, 10, SENDS | SPLICES },
+	{ "splice", call_splice, 10, SENDS | SPLICES },
+	{ "urgent", call_urgent, 2, SENDS },
+	{ "recv", call_recv, 45, RECEIVES },
+	{ "recv_fault", call_recv_fault, 3, RECEIVES },
+	{ "peek", call_peek, 6, RECEIVES },
+	{ "peek_fault", call_peek_fault, 1, RECEIVES },
+	{ "trunc", call_trunc, 5, RECEIVES },
+	{ "peek_trunc", call_peek_trunc, 2, RECEIVES },
+	{ "splice_out", call_splice_out, 10, RECEIVES },
+	{ "map", call_map, 3, RECEIVES },
+	{ "recv_urgent", call_recv_urgent, 2, RECEIVES },
+	{ "error_queue", call_error_queue, 6, 0 },
+	{ "ring_send", call_ring_send, 8, SENDS },
+	{ "ring_receive", call_ring_receive, 8, RECEIVES },
+	{ "connect", call_connect, 6, NO_SOCKET | CONNECTS },
+	{ "self", call_self, 1, NO_SOCKET | CONNECTS },
+	{ "close", call_close, 3, SENDS | RECEIVES },
+	{ "shutdown", call_shutdown, 2, SENDS | RECEIVES },
+	{ "connect_anew", call_connect_anew, 2, SENDS | RECEIVES },
+	{ "dup", call_dup, 2, SENDS | RECEIVES },
+	{ "pass", call_pass, 2, SENDS | RECEIVES },
+	{ "option", call_option, 15, 0 },
+	{ "unix", call_unix, 2, NO_SOCKET },
+	{ "sleep", call_sleep, 3, NO_SOCKET },
+	{ "fork", call_fork, 2, NO_SOCKET },
+	{ NULL, NULL, 0, 0 },
 };
-enum { KEYS = sizeof(keys) / sizeof(*keys) };
 
-static _Noreturn void usage(void)
+void begin_child(void)
 {
-	fprintf(stderr, "usage: random_tcp SEED TRUTH life|whole [KEY=NUMBER...] [without=CALL,...] [only=CALL,...]\n"
-			"keys:");
-	for (int k = 0; k < KEYS; k++)
-		fprintf(stderr, " %s=%d", keys[k].name, *keys[k].value);
-	fprintf(stderr, "\ncalls:");
-	print_calls();
-	fprintf(stderr, "\n");
-	exit(2);
+	forget_ring();
 }
 
-static void read_key(const char *word)
+void end_phase(void)
 {
-	const char *value = strchr(word, '=');
-
-	if (!value)
-		usage();
-	if (!strncmp(word, "without=", value + 1 - word)) {
-		may.calls &= ~calls_named(value + 1);
-		return;
-	}
-	if (!strncmp(word, "only=", value + 1 - word)) {
-		may.calls = calls_named(value + 1);
-		return;
-	}
-	for (int k = 0; k < KEYS; k++)
-		if (strlen(keys[k].name) == (size_t)(value - word) && !strncmp(word, keys[k].name, value - word)) {
-			*keys[k].value = atoi(value + 1);
-			return;
-		}
-	usage();
-}
-
-static void *map(size_t bytes, int flags, int fd)
-{
-	void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
-
-	if (mapped == MAP_FAILED)
-		fail("mmap");
-	return mapped;
-}
-
-static void make_buffers(void)
-{
-	data = map(BUFFER_BYTES, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	room = map(BUFFER_BYTES, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	hole = map(BUFFER_BYTES + HOLE_BYTES, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	mprotect(hole + BUFFER_BYTES, HOLE_BYTES, PROT_NONE);
-	memset(data, 'b', BUFFER_BYTES);
-	signal(SIGPIPE, SIG_IGN);
-}
-
-/* What a child that executed this program goes on with. */
-static int go_on(char **words)
-{
-	memory = atoi(words[0]);
-	place = atoi(words[1]);
-	all = map(sizeof(*all), MAP_SHARED, memory);
-	throw_from(strtoull(words[2], NULL, 10));
-	make_buffers();
-	memcpy(open_here, all->given[place], SOCKETS_MAX);
-	make_calls(atoi(words[3]), false);
-	return 0;
-}
-
-static void begin(const char *seed)
-{
-	memory = memfd_create("random_tcp", 0);
-	if (memory < 0 || ftruncate(memory, sizeof(*all)))
-		fail("memory");
-	all = map(sizeof(*all), MAP_SHARED, memory);
-	all->seed = strtoull(seed, NULL, 10);
-	all->may = may;
-	all->pids[0] = getpid();
-	all->processes = 1;
-	/* Neighbouring seeds far apart, none of them 0; the first throws are still alike. */
-	throw_from(all->seed * 0x9e3779b97f4a7c15ULL + 88172645463325252ULL);
-	for (int k = 0; k < 20; k++)
-		throw();
-	make_buffers();
-	all->file_bytes = FILE_BYTES_LEAST + below(FILE_BYTES_LEAST);
-	all->file = memfd_create("file", 0);
-	if (write(all->file, data, all->file_bytes) != all->file_bytes ||
-	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, all->pair))
-		fail("a file");
-	listen_all();
-	for (int k = 1 + below(FIRST_CONNECTIONS_MAX); k; k--)
-		call_connect(-1);
-}
-
-static void wait_for_line(void)
-{
-	char line[100];
-
-	if (!fgets(line, sizeof(line), stdin))
-		clearerr(stdin);
-}
-
-int main(int argc, char **argv)
-{
-	if (argc == 6 && !strcmp(argv[1], "--child"))
-		return go_on(argv + 2);
-	if (argc < 4)
-		usage();
-	for (int k = 4; k < argc; k++)
-		read_key(argv[k]);
-	alarm(PATIENCE_SECONDS);
-	begin(argv[1]);
-	if (!strcmp(argv[3], "life")) {
-		make_phase(first);
-		/* What is on its way arrives before the window opens. */
-		usleep(SETTLE_US);
-		puts("ready");
-		fflush(stdout);
-		wait_for_line();
-		forget();
-	}
-	make_phase(second);
-	write_truth(argv[2]);
-	if (ends)
-		return 0;
-	puts("done");
-	fflush(stdout);
-	wait_for_line();
-	return 0;
+	for (int i = 0; i < all->sockets; i++)
+		if (is_open(i))
+			mark_retransmitted(i);
 }

@@ -15,8 +15,6 @@ from helpers.windows import ROOT
 from odd.frame import LIFE
 from odd.suite import Place, ended, watch_subjects, watch_until_all_seen, whole_life
 
-PROGRAM = ROOT / "build/tests/fuzz/random_tcp"
-
 
 class Watched(Place):
     """The files of one watch over random programs, and their commands."""
@@ -27,13 +25,14 @@ class Watched(Place):
 
     def truth(self, seed: int) -> Path:
         """What a program says of itself."""
-        return self.folder / f"{self.drawn.way}-{seed}.truth"
+        return self.folder / f"{self.drawn.protocol}-{self.drawn.way}-{seed}.truth"
 
     def programs(self) -> list[list[str]]:
         """The command of each program."""
+        program = ROOT / f"build/tests/fuzz/random_{self.drawn.protocol}"
         way = WHOLE if self.drawn.way == WHOLE else LIFE
         ends = () if self.drawn.way == LIFE else ("ends=1",)
-        return [[str(PROGRAM), str(seed), str(self.truth(seed)), way, *words, *ends]
+        return [[str(program), str(seed), str(self.truth(seed)), way, *words, *ends]
                 for seed, words in self.drawn.programs.items()]
 
     def command(self) -> list[str]:

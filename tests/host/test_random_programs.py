@@ -8,18 +8,19 @@ from pathlib import Path
 import pytest
 
 from fuzz.compare import Fault, compare
-from fuzz.draw import LAST, LIFE, WHOLE, Draw, draw
+from fuzz.draw import LAST, LIFE, PROTOCOLS, UDP, WHOLE, Draw, draw, draws
 from fuzz.known import KNOWN
 from fuzz.suite import run_one
 from helpers import records
 
 pytestmark = records.needs_root
 
-# With each option of a watch, and without any. A crowd is without seed 12: of it one zero-copy send too many is told now and
-# then, which is not explained yet.
+# With each option of a watch, and without any.
 SLICE = [draw([1], (), WHOLE, ()), draw([2], (), LIFE, ("--books", "calls", "--interval", "1")),
          draw([3], (), LAST, ("--detail", "--sizes")), draw([4], (), WHOLE, ("--stacks", "--books", "calls")),
-         draw(range(5, 12), (), LIFE, ("--cpu",)), draw(range(13, 19), (), WHOLE, ("--sizes",))]
+         draw(range(5, 13), (), LIFE, ("--cpu",)), draw(range(13, 19), (), WHOLE, ("--sizes",)),
+         draw(range(1, 9), (), LAST, ("--detail",), UDP), draw(range(9, 17), (), WHOLE, ("--books", "calls"), UDP)]
+LONG = {protocol: draws(1000, 1320, 8, protocol=protocol) for protocol in PROTOCOLS}
 
 
 def faults(folder: Path, drawn: Draw) -> list[Fault]:
@@ -30,6 +31,12 @@ def faults(folder: Path, drawn: Draw) -> list[Fault]:
 @pytest.mark.parametrize("drawn", SLICE, ids=lambda each: each.name)
 def test_a_watch_says_what_the_calls_of_a_random_program_said(tmp_path, drawn):
     assert not faults(tmp_path, drawn)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_so_it_does_of_hundreds(tmp_path, protocol):
+    assert not [f"{drawn}: {fault.said}" for drawn in LONG[protocol] for fault in faults(tmp_path, drawn)]
 
 
 @pytest.mark.parametrize("known", KNOWN, ids=lambda each: each.name)

@@ -70,9 +70,9 @@ def record_in(data: str) -> dict:
 
 
 def added(values: list) -> Any:
-    """The sum of numbers, none if one is not known, or of what holds such by name."""
+    """The sum of numbers, none if one is not known, or of what holds such by a name that all have."""
     if values and isinstance(values[0], dict):
-        return {key: added([each[key] for each in values]) for key in values[0]}
+        return {key: added([each[key] for each in values]) for key in values[0] if all(key in each for each in values)}
     if values and isinstance(values[0], str):
         return values[0]
     if values and isinstance(values[0], list):

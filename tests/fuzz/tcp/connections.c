@@ -10,71 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tests/fuzz/tcp/program.h"
+#include "tests/fuzz/tcp/tcp.h"
 
-enum { PATIENCE_MS = 200, FAST_OPEN_LISTENER = 2, FAST_OPEN_QUEUE = 16, BACKLOG = 64 };
-
-union address {
-	struct sockaddr any;
-	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
-};
-
-static uint16_t port_of(const union address *a)
-{
-	return ntohs(a->any.sa_family == AF_INET6 ? a->v6.sin6_port : a->v4.sin_port);
-}
-
-static void read_ports(int i)
-{
-	struct sock *s = &all->socket[i];
-	union address a;
-	socklen_t length = sizeof(a);
-
-	if (!getsockname(s->fd, &a.any, &length))
-		s->local_port = port_of(&a);
-	length = sizeof(a);
-	if (!getpeername(s->fd, &a.any, &length))
-		s->remote_port = port_of(&a);
-}
-
-static void limit_waits(int fd, bool reads)
-{
-	struct timeval limit = { 0, 1000 + below(20000) };
-
-	if (reads)
-		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-}
-
-/* Takes a socket among those that calls are made of; -1 if there are too many, and then it is closed. */
-static int enter(int fd, int family)
-{
-	static const int ways[] = { 1, 2, 4, 7, 7, 7, 3, 5, 6 };
-	int i = atomic_fetch_add(&all->sockets, 1);
-	struct sock *s = &all->socket[i];
-	socklen_t length = sizeof(s->cookie);
-
-	if (i >= SOCKETS_MAX) {
-		atomic_store(&all->sockets, SOCKETS_MAX);
-		close(fd);
-		return -1;
-	}
-	s->fd = fd;
-	s->other = -1;
-	s->family = family;
-	s->ways = ways[below(sizeof(ways) / sizeof(*ways))];
-	read_ports(i);
-	getsockopt(fd, SOL_SOCKET, SO_COOKIE, &s->cookie, &length);
-	limit_waits(fd, true);
-	if (one_in(3))
-		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-	if (s->ways & WAY_REFERENCE && !one_in(8))
-		set_option(fd, SOL_SOCKET, SO_ZEROCOPY, 1);
-	open_here[i] = 1;
-	atomic_store(&s->is_live, 1);
-	return i;
-}
+enum { PATIENCE_MS = 200, FAST_OPEN_LISTENER = 2, FAST_OPEN_QUEUE = 16, BACKLOG = 64, FIRST_CONNECTIONS_MAX = 4 };
 
 static void listen_one(int family, bool fast_open)
 {
@@ -97,7 +35,7 @@ static void listen_one(int family, bool fast_open)
 	all->listeners[all->listener_count++] = (struct listener){ fd, family, port_of(&a) };
 }
 
-void listen_all(void)
+static void listen_all(void)
 {
 	listen_one(AF_INET, false);
 	listen_one(AF_INET6, false);
@@ -229,6 +167,13 @@ void call_connect(int unused)
 	/* An IPv6 socket becomes one of IPv4. */
 	if (family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&to.v6.sin6_addr) && one_in(12))
 		set_option(fd, IPPROTO_IPV6, IPV6_ADDRFORM, AF_INET);
+}
+
+void begin_sockets(void)
+{
+	listen_all();
+	for (int k = 1 + below(FIRST_CONNECTIONS_MAX); k; k--)
+		call_connect(-1);
 }
 
 /* A socket that is connected to itself. */

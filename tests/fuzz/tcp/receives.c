@@ -2,7 +2,6 @@
 /* Calls that receive: copies, peeks, splices, mapped pages, what is thrown away, urgent bytes, notifications. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/errqueue.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -12,9 +11,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tests/fuzz/tcp/program.h"
+#include "tests/fuzz/tcp/tcp.h"
 
-enum { MESSAGES_MAX = 4, MESSAGE_BYTES_MAX = 70000, REPORTS_MAX = 200, MAPS_MAX = 6 };
+enum { MESSAGES_MAX = 4, MESSAGE_BYTES_MAX = 70000, MAPS_MAX = 6 };
 /* struct tcp_zerocopy_receive before it had room for copies (5.4). */
 enum { MAP_WITHOUT_COPIES = 16 };
 
@@ -209,35 +208,4 @@ void call_recv_urgent(int i)
 	ioctl(all->socket[i].fd, SIOCATMARK, &at_mark);
 	if (recv(all->socket[i].fd, &byte, 1, MSG_OOB | MSG_DONTWAIT | (one_in(4) ? MSG_PEEK : 0)) > 0)
 		mark(i, MARK_URGENT);
-}
-
-static void read_notification(int i, const struct cmsghdr *control)
-{
-	const struct sock_extended_err *error = (const void *)CMSG_DATA(control);
-	bool is_report = (control->cmsg_level == SOL_IP && control->cmsg_type == IP_RECVERR) ||
-			 (control->cmsg_level == SOL_IPV6 && control->cmsg_type == IPV6_RECVERR);
-	unsigned sends;
-
-	if (!is_report || error->ee_origin != SO_EE_ORIGIN_ZEROCOPY)
-		return;
-	sends = error->ee_data - error->ee_info + 1;
-	add(i, COMPLETED, sends);
-	if (error->ee_code & SO_EE_CODE_ZEROCOPY_COPIED)
-		add(i, COPIED, sends);
-}
-
-void call_error_queue(int i)
-{
-	char control[512], quoted[256];
-	struct iovec part = { quoted, sizeof(quoted) };
-
-	for (int k = 0; k < REPORTS_MAX; k++) {
-		struct msghdr message = { .msg_control = control, .msg_controllen = sizeof(control), .msg_iov = &part,
-					  .msg_iovlen = one_in(2) };
-
-		if (recvmsg(all->socket[i].fd, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
-			break;
-		for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
-			read_notification(i, c);
-	}
 }

@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tests/fuzz/tcp/program.h"
+#include "tests/fuzz/tcp/tcp.h"
 
 enum { ENTRIES = 8, DATA_BUFFER = 0, ROOM_BUFFER = 1 };
 /* IORING_SEND_ZC_REPORT_USAGE of 6.2: an older kernel refuses the send. */

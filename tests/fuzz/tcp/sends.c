@@ -7,22 +7,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tests/fuzz/tcp/program.h"
+#include "tests/fuzz/tcp/tcp.h"
 
 enum { MESSAGES_MAX = 4, MESSAGE_BYTES_MAX = 70000 };
-
-bool has_zerocopy(int fd)
-{
-	int on = 0;
-	socklen_t length = sizeof(on);
-
-	return !getsockopt(fd, SOL_SOCKET, SO_ZEROCOPY, &on, &length) && on;
-}
-
-int set_option(int fd, int level, int name, int value)
-{
-	return setsockopt(fd, level, name, &value, sizeof(value));
-}
 
 static int some_flags(void)
 {

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the parts of random_tcp share: its sockets and what each call moved, its dice, its buffers.
+ * What parts of random programs share: sockets and what each call moved, dice, buffers; what a protocol brings.
  *
  * All processes of a program map `all`; a socket has the same place there in each of them.
  */
-#ifndef TESTS_FUZZ_TCP_PROGRAM_H
-#define TESTS_FUZZ_TCP_PROGRAM_H
+#ifndef TESTS_FUZZ_PROGRAM_PROGRAM_H
+#define TESTS_FUZZ_PROGRAM_PROGRAM_H
 
+#include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
@@ -51,9 +53,17 @@ struct sock {
 	uint64_t cookie;
 	int ways;
 	_Atomic int ways_used;
+	/* UDP: a datagram waits for more bytes. */
+	_Atomic int is_corked;
 	/* Calls of two threads in the same direction have an order that nobody can tell. */
 	_Atomic int is_live, sends, receives, marks;
 	_Atomic int64_t moved[MOVED_COUNT];
+};
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
 };
 
 struct listener {
@@ -79,6 +89,23 @@ struct all {
 	/* What a child that executes this program anew has open. */
 	char given[PROCESSES_MAX][SOCKETS_MAX];
 };
+
+/* Of no socket, and makes some; of one, in a direction; of one that may send so. */
+enum need { NO_SOCKET = 1, SENDS = 2, RECEIVES = 4, COPIES = 8, REFERENCES = 16, SPLICES = 32, CONNECTS = 64 };
+
+struct call {
+	const char *name;
+	void (*make)(int socket);
+	int weight, needs;
+};
+
+/* What the program of a protocol brings: its calls, the last of which has no name; its first sockets; how it makes
+ * others; what a child forgets of its parent's; what is to be done when a phase has ended. */
+extern const struct call calls[];
+void begin_sockets(void);
+void call_connect(int unused);
+void begin_child(void);
+void end_phase(void);
 
 extern struct all *all;
 /* The memory behind `all`; which of its processes this is; sockets that it has open. */
@@ -110,51 +137,27 @@ ssize_t peeked(int i, ssize_t n);
 void forget(void);
 void write_truth(const char *file);
 
-/* Calls; each is of socket i. */
-int set_option(int fd, int level, int name, int value);
-bool has_zerocopy(int fd);
-void call_send(int i);
-void call_send_fault(int i);
-void call_zerocopy(int i);
-void call_sendfile(int i);
-void call_splice(int i);
-void call_urgent(int i);
-void call_recv(int i);
-void call_recv_fault(int i);
-void call_peek(int i);
-void call_peek_fault(int i);
-void call_trunc(int i);
-void call_peek_trunc(int i);
-void call_splice_out(int i);
-void call_map(int i);
-void call_recv_urgent(int i);
-void call_error_queue(int i);
-void call_ring_send(int i);
-void call_ring_receive(int i);
-void call_connect(int i);
-void call_self(int i);
-void call_close(int i);
-void call_shutdown(int i);
-void call_connect_anew(int i);
+/* Calls of any protocol; each is of socket i. */
 void call_dup(int i);
 void call_pass(int i);
-void call_option(int i);
 void call_unix(int i);
 void call_sleep(int i);
 void call_fork(int i);
 
-/* sends.c */
-bool pipe_of_any_room(int ends[2]);	/* of one that does not wait; false: there is none */
-
-/* connections.c */
-void listen_all(void);
-void mark_retransmitted(int i);
-/* ring.c */
-void forget_ring(void);
+/* sockets.c */
+int set_option(int fd, int level, int name, int value);
+bool has_zerocopy(int fd);
+uint16_t port_of(const union address *a);
+void read_ports(int i);
+void limit_waits(int fd, bool reads);
+/* Takes a socket among those that calls are made of; -1 if there are too many, and then it is closed. */
+int enter(int fd, int family);
+void call_error_queue(int i);
 
 /* calls.c */
 uint64_t calls_named(const char *list);
 void print_calls(void);
+bool is_open(int i);
 int open_count(void);
 bool is_thread(void);
 void make_calls(int n, bool may_fork);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/fuzz/tcp/program.h"
+#include "tests/fuzz/program/program.h"
 
 static const char *const moved_names[MOVED_COUNT] = { "tx_copy", "tx_reference", "tx_splice", "rx_copy",
 	"rx_map", "rx_splice", "rx_discard", "peeked_bytes", "accepted_bytes", "returned_bytes",
@@ -31,7 +31,7 @@ void say(const char *format, ...)
 
 void fail(const char *what)
 {
-	fprintf(stderr, "random_tcp: %s: %s\n", what, strerror(errno));
+	fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, what, strerror(errno));
 	_exit(1);
 }
 
@@ -148,8 +148,6 @@ void write_truth(const char *name)
 		fail(part);
 	fprintf(file, "{\"seed\": %" PRIu64 ", \"sockets\": [", all->seed);
 	for (int i = 0; i < all->sockets; i++) {
-		if (all->socket[i].is_live && open_here[i])
-			mark_retransmitted(i);
 		marks |= all->socket[i].marks;
 		told += print_socket(file, told ? "," : "", i, sum);
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Numbers that follow from a seed, and what random programs draw from them. */
-#include "tests/fuzz/tcp/program.h"
+#include "tests/fuzz/program/program.h"
 
 static __thread uint64_t state;
 

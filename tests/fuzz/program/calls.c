@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which call comes next, of which socket, in which thread and process. */
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,49 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/fuzz/tcp/program.h"
+#include "tests/fuzz/program/program.h"
 
 enum { THREADS_MAX = 4, CHILD_CALLS_MAX = 40, CHILD_SECONDS = 120, NAMES_BYTES_MAX = 1000 };
-/* Of no socket; of one, in a direction; of one that may send so. */
-enum need { NO_SOCKET = 1, SENDS = 2, RECEIVES = 4, COPIES = 8, REFERENCES = 16, SPLICES = 32 };
-
-static const struct {
-	const char *name;
-	void (*make)(int socket);
-	int weight, needs;
-} calls[] = {
-	{ "send", call_send, 30, SENDS | COPIES },
-	{ "send_fault", call_send_fault, 3, SENDS },
-	{ "zerocopy", call_zerocopy, 25, SENDS | REFERENCES },
-	{ "sendfile", call_sendfile, 10, SENDS | SPLICES },
-	{ "splice", call_splice, 10, SENDS | SPLICES },
-	{ "urgent", call_urgent, 2, SENDS },
-	{ "recv", call_recv, 45, RECEIVES },
-	{ "recv_fault", call_recv_fault, 3, RECEIVES },
-	{ "peek", call_peek, 6, RECEIVES },
-	{ "peek_fault", call_peek_fault, 1, RECEIVES },
-	{ "trunc", call_trunc, 5, RECEIVES },
-	{ "peek_trunc", call_peek_trunc, 2, RECEIVES },
-	{ "splice_out", call_splice_out, 10, RECEIVES },
-	{ "map", call_map, 3, RECEIVES },
-	{ "recv_urgent", call_recv_urgent, 2, RECEIVES },
-	{ "error_queue", call_error_queue, 6, 0 },
-	{ "ring_send", call_ring_send, 8, SENDS },
-	{ "ring_receive", call_ring_receive, 8, RECEIVES },
-	{ "connect", call_connect, 6, NO_SOCKET },
-	{ "self", call_self, 1, NO_SOCKET },
-	{ "close", call_close, 3, SENDS | RECEIVES },
-	{ "shutdown", call_shutdown, 2, SENDS | RECEIVES },
-	{ "connect_anew", call_connect_anew, 2, SENDS | RECEIVES },
-	{ "dup", call_dup, 2, SENDS | RECEIVES },
-	{ "pass", call_pass, 2, SENDS | RECEIVES },
-	{ "option", call_option, 15, 0 },
-	{ "unix", call_unix, 2, NO_SOCKET },
-	{ "sleep", call_sleep, 3, NO_SOCKET },
-	{ "fork", call_fork, 2, NO_SOCKET },
-};
-enum { CALLS = sizeof(calls) / sizeof(*calls) };
-
 static __thread bool in_thread;
 
 bool is_thread(void)
@@ -67,10 +28,10 @@ uint64_t calls_named(const char *list)
 	for (char *name = strtok_r(copy, ",", &left); name; name = strtok_r(NULL, ",", &left)) {
 		int k = 0;
 
-		while (k < CALLS && strcmp(name, calls[k].name))
+		while (calls[k].name && strcmp(name, calls[k].name))
 			k++;
-		if (k == CALLS) {
-			fprintf(stderr, "random_tcp: no call %s\n", name);
+		if (!calls[k].name) {
+			fprintf(stderr, "%s: no call %s\n", program_invocation_short_name, name);
 			exit(2);
 		}
 		named |= 1ULL << k;
@@ -80,11 +41,11 @@ uint64_t calls_named(const char *list)
 
 void print_calls(void)
 {
-	for (int k = 0; k < CALLS; k++)
+	for (int k = 0; calls[k].name; k++)
 		fprintf(stderr, " %s", calls[k].name);
 }
 
-static bool is_open(int i)
+bool is_open(int i)
 {
 	return all->socket[i].is_live && open_here[i];
 }
@@ -112,7 +73,7 @@ static int some_call(void)
 {
 	int total = 0, at, k = 0;
 
-	for (int each = 0; each < CALLS; each++)
+	for (int each = 0; calls[each].name; each++)
 		total += calls[each].weight;
 	at = below(total);
 	while (at >= calls[k].weight)
@@ -161,7 +122,7 @@ static void call_of_socket(int k)
 static void make_call(bool may_fork)
 {
 	int k = some_call();
-	bool connects = calls[k].make == call_connect || calls[k].make == call_self;
+	bool connects = calls[k].needs & CONNECTS;
 
 	if (!(all->may.calls >> k & 1) || (calls[k].make == call_fork && (!may_fork || in_thread)) ||
 	    (connects && (in_thread || open_count() >= all->may.connections)))
@@ -186,7 +147,7 @@ static void execute_child(int calls_left, uint64_t seed)
 	snprintf(words[1], sizeof(words[1]), "%d", place);
 	snprintf(words[2], sizeof(words[2]), "%lu", (unsigned long)seed);
 	snprintf(words[3], sizeof(words[3]), "%d", calls_left);
-	execl("/proc/self/exe", "random_tcp", "--child", words[0], words[1], words[2], words[3], NULL);
+	execl("/proc/self/exe", program_invocation_short_name, "--child", words[0], words[1], words[2], words[3], NULL);
 	fail("a child");
 }
 
@@ -207,7 +168,7 @@ void call_fork(int unused)
 	if (!pid) {
 		place = child;
 		throw_from(seed);
-		forget_ring();
+		begin_child();
 		alarm(CHILD_SECONDS);
 		if (executes)
 			execute_child(count, seed);
@@ -269,4 +230,5 @@ void make_phase(int n)
 	/* A child that its alarm killed in a call may have left its marks. */
 	for (int i = 0; i < all->sockets; i++)
 		give_back(&all->socket[i], SENDS | RECEIVES);
+	end_phase();
 }
