@@ -304,15 +304,15 @@ static __always_inline u64 noted_as(const struct notified *n)
 	return (u64)n->first << 32 | (u32)(n->last + 1);
 }
 
-/* What the error queue holds last is the newest notification: the next one has the id after it. */
+/* No notification is due of what no queue holds, in whatever order those before came: tcp_disconnect() drops what is
+ * unsent first. One that comes all the same shows that a packet held it, see late_notified(). */
 static __always_inline void completions_begin(struct watch_slot *slot, const struct watch_reading *opened,
 					      const struct sock *sk)
 {
 	struct notified n;
-	bool told = notified_last(sk, &n);
 
-	slot->next_id = told ? n.last + 1 : opened->first_id;
-	slot->newest = told ? noted_as(&n) : 0;
+	slot->newest = notified_last(sk, &n) ? noted_as(&n) : 0;
+	slot->next_id = opened->first_id;
 	slot->opened_id = slot->next_id;
 	slot->opened_sends = opened->zerocopy_sends - slot->next_id;
 	slot->zerocopy_id = slot->next_id;

@@ -191,6 +191,23 @@ def disconnected_before(truth: Truth) -> Iterator[None]:
 
 
 @odd()
+def disconnected_out_of_order(truth: Truth) -> Iterator[None]:
+    """connect(AF_UNSPEC) before the window drops a send by reference that is unsent, and then one that is not acknowledged."""
+    a, b = truth.pair()
+    other = socket.create_server(("127.0.0.1", 0))
+    b.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
+    truth.zero_copy(a, 1000)
+    truth.sent("tx_reference", a.send(bytes(500), raw.MSG_ZEROCOPY | raw.MSG_MORE))
+    truth.sums.update({"sends": 1, "asked": 1})
+    raw.disconnect(a)
+    yield
+    a.connect(other.getsockname())
+    c, _ = other.accept()
+    truth.zero_copy(a, 1000)
+    truth.take(c, 1000)
+
+
+@odd()
 def reset_with_unread_completion(truth: Truth) -> Iterator[None]:
     """A socket that is reset holds a notification: the reset tells of it a second time."""
     a, b = truth.pair()

@@ -163,6 +163,12 @@ TEST(a_notification_that_joined_another_denies_no_copy)
 	book.slot.added_sends = SENDS - 1;
 	assert_false(copied_law(&book, &all).known);
 	assert_true(knows(&book, &tracepoints, SITE_late_copy));
+	/* All were added to one of before the window, which says COPIED; then all but one. */
+	book.slot.late_copied = 0;
+	book.slot.added_sends = book.slot.copied_sends = SENDS;
+	assert_false(copied_law(&book, &all).known);
+	book.slot.added_sends--;
+	assert_true(copied_law(&book, &all).known);
 }
 
 TEST(a_copy_that_is_not_completed_yet_breaks_nothing)

@@ -136,6 +136,12 @@ static bool copied_elsewhere(const struct watch_book *book, const struct watch_m
 	return m->site_bytes[SITE_tx_copy] || book->opened.referenced_bytes || book->slot.opened_sends;
 }
 
+/* What completions say is what notifications say that others joined: skb_zerocopy_notify_extend() leaves what they say. */
+static bool told_by_others(const struct watch_book *book, struct completions c)
+{
+	return book->slot.added_sends && c.copied <= book->slot.added_sends;
+}
+
 /* skb_copy_ubufs() notes in the notification that it copied, and a notification may stand for many sends. What
  * the kernel moves in other ways it notes only if the packet has no page left. */
 static struct watch_sides sides_of_completions(const struct watch_book *book, const struct watch_hooked *hooked,
@@ -145,6 +151,8 @@ static struct watch_sides sides_of_completions(const struct watch_book *book, co
 	bool done = c.all == c.due && !book->slot.unseen_reports && !book->slot.skipped_ids;
 	uint64_t late = book->slot.late_copied, referenced = m->site_bytes[SITE_tx_reference];
 
+	if (!c.copied != !late && told_by_others(book, c))
+		return not_testable("the kernel put notifications into others, which do not say if these were copied");
 	if (c.copied && !late && !book->slot.reshaped) {
 		if (copied_elsewhere(book, m))
 			return not_testable("send may have copied, or the bytes were sent before the window");
@@ -154,8 +162,6 @@ static struct watch_sides sides_of_completions(const struct watch_book *book, co
 	}
 	if (late && !done && c.copied < c.due)
 		return not_testable("not all of its sends by reference are completed");
-	if (late && !c.copied && book->slot.added_sends)
-		return not_testable("the kernel put notifications into one before them, which does not say if they were copied");
 	if (late && !c.copied)
 		return sides(0, 1);
 	if (late && late >= referenced && !copied_elsewhere(book, m) && !watch_sent_again(book))
