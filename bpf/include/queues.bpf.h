@@ -36,7 +36,7 @@ struct walk {
 	u32 pages;
 	u32 mixed;
 	u32 spliced_in_window;
-	u32 may_be_joined;	/* the last packet has pages of a process and no reference, which the next send may add */
+	u32 may_be_joined;	/* the last unsent packet has pages of a process and no reference, which a send may add */
 	u64 referenced, unsent_referenced, spliced;
 	u64 sk;
 };
@@ -170,7 +170,7 @@ static __always_inline void walk_visit(struct walk *w, const struct sk_buff *skb
 		m = mapped_bytes(shinfo, count);
 	if (!(flags & SKBFL_ZEROCOPY_ENABLE)) {
 		w->spliced += m.process + m.file;
-		w->may_be_joined = m.process != 0;
+		w->may_be_joined = w->unsent && m.process;
 		return;
 	}
 	bytes = flags & SKBFL_PURE_ZEROCOPY ? data : m.process;

@@ -167,7 +167,7 @@ void call_pass(int i)
 	close(ends[1]);
 }
 
-/* What is no TCP must be in no sum. Another process may have read what this one wrote. */
+/* What is neither TCP nor UDP must be in no sum. Another process may have read what this one wrote. */
 void call_unix(int unused)
 {
 	ssize_t got = write(all->pair[0], data, below(UNIX_BYTES_MAX));
