@@ -275,6 +275,7 @@ struct tcp_sock {
 	u64 bytes_received;
 	u32 lsndtime;
 	u32 urg_seq;
+	u16 urg_data;
 	u8 repair : 1;
 };
 

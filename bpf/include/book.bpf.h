@@ -376,6 +376,7 @@ static __always_inline void reading_take(struct watch_reading *r, const struct t
 	r->unread = tp->rcv_nxt - tp->copied_seq;
 	r->zerocopy_sends = sk->sk_zckey.counter;
 	r->urgent_seq = tp->urg_seq;
+	r->urgent_due = tp->urg_data;
 	r->arrives_on = sk->sk_rx_dst_ifindex;
 	r->state = state;
 	r->fin_queued = fin_in_sequence(state);

@@ -259,8 +259,9 @@ struct watch_reading {
 	unsigned int zerocopy_sends;	/* of all time: sk_zckey */
 	unsigned short state;		/* TCP_ESTABLISHED, ... */
 	unsigned short fin_queued;	/* write_seq counts a FIN */
-	unsigned short fin_received;	/* bytes_received counts a FIN */
-	unsigned short asks_zerocopy;	/* SO_ZEROCOPY is set */
+	unsigned char fin_received;	/* bytes_received counts a FIN */
+	unsigned char asks_zerocopy;	/* SO_ZEROCOPY is set */
+	unsigned short urgent_due;	/* not 0: no receive has passed the newest urgent byte yet (urg_data) */
 	unsigned int calls_sleep;	/* a call of a task may be under way */
 	unsigned int drops;		/* of a UDP socket: datagrams that the kernel says it dropped, */
 	union {

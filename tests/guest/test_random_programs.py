@@ -8,17 +8,14 @@ from pathlib import Path
 import pytest
 
 from fuzz.compare import Compared, compare
-from fuzz.draw import LIFE, PROTOCOLS, TCP, UDP, WHOLE, Draw, draw, write
+from fuzz.draw import LIFE, PROTOCOLS, WHOLE, Draw, draw, write
 from guest.boots import boot
 from helpers.guest_python import OWN, adding
 
-# Of urgent bytes, trampolines that count calls break the law of the receive queue by one: not mended yet.
-MENDED = ("urgent=0",)
-SLICE = [draw(range(1, 7), MENDED, LIFE), draw(range(7, 13), MENDED, WHOLE),
-         draw(range(1, 7), (), LIFE, protocol=UDP), draw(range(7, 13), (), WHOLE, protocol=UDP)]
+SLICE = [draw(seeds, way=way, protocol=protocol)
+         for protocol in PROTOCOLS for seeds, way in ((range(1, 7), LIFE), (range(7, 13), WHOLE))]
 LONG_KERNELS = ("6.1", "6.12", "7.2")
-LONG = [draw(range(at, at + 10), MENDED if protocol == TCP else (), protocol=protocol)
-        for protocol in PROTOCOLS for at in range(100, 300, 10)]
+LONG = [draw(range(at, at + 10), protocol=protocol) for protocol in PROTOCOLS for at in range(100, 300, 10)]
 # Of the bytes that calls moved.
 UNMEASURED_MOST = .02
 

@@ -302,6 +302,11 @@ TEST(test_an_urgent_byte_that_nobody_read_breaks_no_law_of_receives)
 	book.now.urgent_seq = 0;
 	watch_socket_fill(&s, &book, &hooked);
 	assert_true(watch_law_sides(WATCH_LAW_receives, &s, &book, &hooked).known);
+	/* It came before the window, and is skipped in it. */
+	book.opened.urgent_due = 1;
+	watch_socket_fill(&s, &book, &hooked);
+	assert_false(watch_law_sides(WATCH_LAW_receives, &s, &book, &hooked).known);
+	assert_false(watch_law_sides(WATCH_LAW_receive_queue, &s, &book, &hooked).known);
 }
 
 TEST(test_a_send_that_is_refused_with_nothing_in_flight_is_larger_than_the_limit)

@@ -42,7 +42,7 @@ uint64_t watch_sent_again(const struct watch_book *book)
 
 bool watch_was_urgent(const struct watch_book *book)
 {
-	return watch_last_of(book)->urgent_seq != book->opened.urgent_seq;
+	return book->opened.urgent_due || watch_last_of(book)->urgent_seq != book->opened.urgent_seq;
 }
 
 bool watch_packets_were_watched(const struct watch_book *book, const struct watch_hooked *hooked)

@@ -64,7 +64,8 @@ const struct watch_reading *watch_last_of(const struct watch_book *book);
 /* Bytes that it sent more than once. */
 uint64_t watch_sent_again(const struct watch_book *book);
 
-/* Urgent data came: a byte of it left the stream unread, or was read before its turn. */
+/* Urgent data came, or lay there when the window opened: a byte of it left the stream unread, or was read before its
+ * turn. */
 bool watch_was_urgent(const struct watch_book *book);
 
 /* Since before the socket's first reference. */
