@@ -209,15 +209,15 @@ def disconnected_out_of_order(truth: Truth) -> Iterator[None]:
 
 @odd()
 def reset_with_unread_completion(truth: Truth) -> Iterator[None]:
-    """A socket that is reset holds a notification: the reset tells of it a second time."""
+    """A socket that is reset holds notifications: the reset tells of them a second time."""
     a, b = truth.pair()
-    truth.zero_copy(a, 5000)
-    truth.take(b, 5000)
+    truth.zero_copy(a, 5000, 3)
+    truth.take(b, 15_000)
     b.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
     b.close()
     time.sleep(PAUSE_S)
     yield
-    truth.completions(a, 1)
+    truth.completions(a, 3)
 
 
 @odd()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import mmap
 import os
 import socket
 import struct
@@ -47,6 +48,17 @@ def unshare_network() -> None:
 def disconnect(sock: socket.socket) -> None:
     """connect() with AF_UNSPEC: the socket is as new."""
     checked(LIBC.connect(sock.fileno(), bytes(16), 16), "connect AF_UNSPEC")
+
+
+def half_mapped(pages: int) -> tuple[int, int]:
+    """Memory whose second half is not there: its address, and how many bytes of it are."""
+    LIBC.mmap.restype = ctypes.c_void_p
+    whole, half = pages * mmap.PAGESIZE, pages // 2 * mmap.PAGESIZE
+    memory = LIBC.mmap(None, ctypes.c_size_t(whole), mmap.PROT_READ | mmap.PROT_WRITE,
+                       mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, ctypes.c_long(0))
+    ctypes.memset(memory, ord("h"), whole)
+    checked(LIBC.munmap(ctypes.c_void_p(memory + half), ctypes.c_size_t(half)), "munmap")
+    return memory, half
 
 
 def failed_receive(sock: socket.socket, size: int) -> None:

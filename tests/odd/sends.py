@@ -88,6 +88,33 @@ def zero_copy_begins(truth: Truth) -> Iterator[None]:
     copied_on_arrival(truth)
 
 
+def fault_halfway(truth: Truth, a: socket.socket, b: socket.socket, pages: int) -> None:
+    """A send by reference whose packets of before the fault are sent, if there are any, and a plain one."""
+    memory, there = raw.half_mapped(pages)
+    sent = raw.LIBC.send(a.fileno(), ctypes.c_void_p(memory), ctypes.c_size_t(pages * mmap.PAGESIZE), raw.MSG_ZEROCOPY)
+    assert sent <= there
+    if sent > 0:
+        truth.sent("tx_reference", sent)
+        truth.sums.update({"sends": 1, "asked": 1})
+        truth.take(b, sent)
+        truth.completions(a, 1)
+    truth.send(a, 100)
+    truth.take(b, 100)
+
+
+@odd()
+def zero_copy_faults(truth: Truth) -> Iterator[None]:
+    """MSG_ZEROCOPY of memory whose second half is not there: what came before the packet that faults is sent."""
+    a, b = truth.pair()
+    a.setsockopt(socket.SOL_SOCKET, raw.SO_ZEROCOPY, 1)
+    for again in (False, True):
+        for pages in (64, 8):
+            fault_halfway(truth, a, b, pages)
+        copied_on_arrival(truth)
+        if not again:
+            yield
+
+
 @odd()
 def zero_copy_unset(truth: Truth) -> Iterator[None]:
     """MSG_ZEROCOPY without SO_ZEROCOPY: the kernel ignores it."""
