@@ -97,7 +97,17 @@ TEST(hints_to_a_program_that_copies_are_what_its_sockets_show)
 	forget_count(&m, COUNT_send_calls);
 	m.process[0].sum.sent_here_bytes++;
 	expect(&m, "send copied all of 3.00 MB; it sent no byte by reference; its receivers are on this "
-	       "machine, where bytes by MSG_ZEROCOPY are copied, too (results/matrix, path lo).");
+	       "machine, where bytes by MSG_ZEROCOPY are copied, too, and those that sendfile or splice sends are not "
+	       "(results/matrix, path lo).");
+}
+
+TEST(records_of_kernel_tls_that_went_by_reference_are_not_denied)
+{
+	plain(&m, 3000000, 0);
+	forget_count(&m, COUNT_unset_sends);
+	made_moved(&m)->site_bytes[SITE_tx_copy] = 400;
+	made_moved(&m)->site_bytes[SITE_tx_splice] = made_moved(&m)->count[COUNT_tls_carried_bytes] = 2999600;
+	expect(&m, "sent 3.00 MB; < 0.1 %, 400 B, was copied by send.");
 }
 
 TEST(a_flag_without_the_option_is_named)

@@ -282,7 +282,8 @@ static void say_no_request(const struct watch_record *r, struct sentence *s)
 		say_declined(s);
 	else if (!figure_site(s->moved, SITE_tx_reference).known)
 		say(s, SAY_REFERENCES_UNKNOWN, why_no(r, SITE_tx_reference));
-	else if (some(asked) || !say(s, SAY_ASKED_NOTHING))
+	/* Records of kernel TLS go by reference. */
+	else if ((some(asked) || !say(s, SAY_ASKED_NOTHING)) && !s->moved->count[COUNT_tls_carried_bytes])
 		say(s, SAY_NO_REFERENCE);
 }
 

@@ -39,7 +39,7 @@ enum { SENTENCE_BYTES = 2000 };
 	  "or whose device has no sg or tx: send at most the MTU at once, or set UDP_SEGMENT")                                       \
 	X(SIZE, 0, OF_COUNT(send_calls) | OF_COUNT(accepted_bytes), "; its sends were of % on average") \
 	X(LOCAL, 0, OF_COUNT(accepted_bytes), "; its receivers are on this machine, where bytes by " \
-	  "MSG_ZEROCOPY are copied, too (results/matrix, path lo)")                                 \
+	  "MSG_ZEROCOPY are copied, too, and those that sendfile or splice sends are not (results/matrix, path lo)") \
 	X(ASKED, 0, OF_COUNT(zerocopy_asked_sends), "asked for zero copy in % sends")               \
 	X(ASKED_AT_LEAST, 0, OF_COUNT(zerocopy_sends), "asked for zero copy in at least % sends")   \
 	X(ASKED_OFTEN, OF_SITE(tx_reference), 0, "asked for zero copy")                             \
