@@ -251,6 +251,42 @@ int BPF_PROG(process_enter, struct cgroup *to, const char *path, struct task_str
 	return 0;
 }
 
+static __always_inline bool comm_is_wanted(const struct watch_task *task)
+{
+	for (int i = 0; i < WATCH_TASK_COMM; i++) {
+		if (task->comm[i] != subject_comm[i])
+			return false;
+		if (!task->comm[i])
+			break;
+	}
+	return true;
+}
+
+enum { WORD_BYTES = 128 };
+
+/* The last part of the word that the current task was started by, as user space compares it
+ * (userspace/watch/options/called.c). Of a longer word nothing is known. */
+static __always_inline bool word_is_wanted(const struct task_struct *p)
+{
+	const void *start = (const void *)BPF_CORE_READ(p, mm, arg_start);
+	char word[WORD_BYTES] = {};
+	int same = 0;
+
+	if (bpf_probe_read_user_str(word, sizeof(word), start) <= 0)
+		return false;
+	for (int i = 0; i < WORD_BYTES - 1 && word[i]; i++) {
+		if (word[i] == '/')
+			same = 0;
+		else if (same >= 0 && same < WATCH_TASK_COMM - 1 && word[i] == subject_comm[same])
+			same++;
+		else
+			same = -1;
+		if (!word[i + 1])
+			return same > 0 && !subject_comm[same & (WATCH_TASK_COMM - 1)];
+	}
+	return false;
+}
+
 /* A process that becomes a program of that name. Its own name is new by now. */
 SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(process_exec, struct task_struct *p)
@@ -265,15 +301,8 @@ int BPF_PROG(process_exec, struct task_struct *p)
 		member->task = task;
 		return 0;
 	}
-	if (!subject_comm[0])
-		return 0;
-	for (int i = 0; i < WATCH_TASK_COMM; i++) {
-		if (task.comm[i] != subject_comm[i])
-			return 0;
-		if (!task.comm[i])
-			break;
-	}
-	member_add(&task, p);
+	if (subject_comm[0] && (comm_is_wanted(&task) || word_is_wanted(p)))
+		member_add(&task, p);
 	return 0;
 }
 

@@ -317,6 +317,7 @@ struct signal_struct {
 
 struct mm_struct {
 	struct file *exe_file;
+	unsigned long arg_start;
 };
 
 /* include/linux/sched.h: nvcsw and nivcsw tell how often the task gave up the CPU, voluntarily or

@@ -34,10 +34,10 @@ def ready(): print("ready", flush=True); sys.stdin.readline()
 
 
 @contextmanager
-def started(*command: object) -> Iterator[subprocess.Popen]:
+def started(*command: object, executable: str | None = None) -> Iterator[subprocess.Popen]:
     """A program that has said that it is ready; it is killed at the end, with what it started."""
     with subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          text=True, start_new_session=True) as process:
+                          text=True, start_new_session=True, executable=executable) as process:
         try:
             assert process.stdout.readline()
             yield process
@@ -89,6 +89,32 @@ def test_no_window_opens_over_a_zombie():
         done = subprocess.run([WATCH, "--comm", "all-dead"], capture_output=True, text=True,
                               check=False, timeout=60)
     assert done.returncode == 2 and "all-dead" in done.stderr and done.stderr.count("\n") == 1
+
+
+PASSES = """
+a, b = pair(); ready(); a.send(bytes(4321)); take(b, 4321); print("done", flush=True); time.sleep(60)
+"""
+
+
+def started_as(word: str):
+    """A program whose comm is not the word that it was started by."""
+    return started(word, "-c", BEGIN + PASSES, executable=sys.executable)
+
+
+def test_a_process_has_the_name_that_it_was_started_by_too():
+    with started_as("/usr/local/lib/by-this-word") as first, started_as("by-this-word-2") as other:
+        watching = Watching("--comm", "by-this-word")
+        with started_as("by-this-word") as second:
+            assert all(tell(each) for each in (first, second, other))
+            record = watching.close()
+    found = sums_of(record)
+    assert found[first.pid] == found[second.pid] == (4321, 4321) and other.pid not in found
+
+
+def test_of_a_name_that_none_has_those_that_are_near_are_told():
+    with started_as("by-this-word"):
+        done = subprocess.run([WATCH, "--comm", "this-word"], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2 and "near are by-this-word" in done.stderr and done.stderr.count("\n") == 1
 
 
 SOON_DEAD = """

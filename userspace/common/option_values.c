@@ -92,8 +92,7 @@ static int least(int a, int b)
 	return a < b ? a : b;
 }
 
-/* Letters to insert, drop or change to make @b of @a: Levenshtein's distance. */
-static int slips(const char *a, int a_len, const char *b)
+int options_slips(const char *a, int a_len, const char *b)
 {
 	int b_len = strlen(b), row[NAME_MOST + 1];
 
@@ -124,7 +123,7 @@ static const char *nearest(const char *word, int len, const struct argp_option *
 	*fewest = NAME_MOST;
 	for (; *tables; tables++)
 		for (const struct argp_option *o = *tables; o->name || o->doc; o++) {
-			int differ = o->name ? slips(word, len, o->name) : NAME_MOST;
+			int differ = o->name ? options_slips(word, len, o->name) : NAME_MOST;
 
 			if (o->name && differ > 1 && len > 2 && !strncmp(word, o->name, len - 1))
 				differ = 1;

@@ -27,6 +27,9 @@ const char *options_file(const char *value, const char *option);
 /* The index of @value in @names, which end with NULL; fails with @format, and lists them. */
 int options_one_of(const char *const *names, const char *value, const char *format);
 
+/* Letters to insert, drop or change to make @b of @a's first @a_len: Levenshtein's distance; of long words 32. */
+int options_slips(const char *a, int a_len, const char *b);
+
 /* Fails: @word lacks its value, or is no option of the @tables (the last is NULL) but may mean one. */
 void options_mistyped(const char *word, const struct argp_option *const *tables)
 	__attribute__((noreturn));

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "userspace/watch/options/called.h"
+
 enum { ROUNDS_MOST = 10 };
 
 /* Those that this process added, one walk after the other. */
@@ -17,12 +19,23 @@ struct choice {
 	int count, room;
 };
 
+/* By its comm in any PID namespace, by the word that started it only where this one sees it. */
+static bool is_named(const struct watch_row *row, const char *name)
+{
+	char pid[16];
+
+	if (!strncmp(row->task.comm, name, sizeof(row->task.comm)))
+		return true;
+	snprintf(pid, sizeof(pid), "%u", row->pid);
+	return row->pid && process_is_called(pid, name);
+}
+
 static bool is_chosen(const struct watch_subject *s, const struct watch_row *row)
 {
 	if (!row->running)
 		return false;
 	if (s->by == WATCH_COMM)
-		return !strncmp(row->task.comm, s->comm, sizeof(s->comm)) && !row->task.kernel;
+		return !row->task.kernel && is_named(row, s->comm);
 	if (s->by == WATCH_CGROUP)
 		return row->in_cgroup;
 	for (int i = 0; i < s->pid_count; i++)

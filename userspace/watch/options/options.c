@@ -35,7 +35,7 @@ static const char *const books_names[] = { [WATCH_SEQUENCE] = "sequence", [WATCH
 static const struct argp_option option_table[] = {
 	{ NULL, 0, NULL, 0, "Whom, one of:", 1 },
 	{ "pid", 'p', "PID[,PID...]", 0, "these processes, and what they start from now on", 1 },
-	{ "comm", KEY_COMM, "NAME", 0, "every process with this name, as ps -o comm shows it", 1 },
+	{ "comm", KEY_COMM, "NAME", 0, "every process with this name, as ps -o comm shows it, or started by this word", 1 },
 	{ "cgroup", KEY_CGROUP, "PATH", 0, "every process in this control group and below it", 1 },
 	{ "netns", KEY_NETNS, "PID", 0, "every socket in the network namespace of PID", 1 },
 	{ "port", KEY_PORT, "N[,N...]", 0, "every socket whose local or remote port is N", 1 },

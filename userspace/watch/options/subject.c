@@ -16,6 +16,7 @@
 
 #include "userspace/common/printable.h"
 #include "userspace/common/system/machine.h"
+#include "userspace/watch/options/called.h"
 
 /* A namespace, and a pipe each way to the process that enters it. */
 enum { DESCRIPTORS_EACH = 3, OTHER_DESCRIPTORS = 256 };
@@ -24,6 +25,15 @@ static int say(char why[WHY_BYTES], int err, const char *what, const char *name)
 {
 	snprintf(why, WHY_BYTES, "%s%.120s", what, printable(name));
 	return err;
+}
+
+static int say_nobody(const char *name, char why[WHY_BYTES])
+{
+	char near[WHY_BYTES / 2];
+
+	processes_called_nearly(name, near, sizeof(near));
+	snprintf(why, WHY_BYTES, "no process that runs is called %s%s", printable(name), near);
+	return -ESRCH;
 }
 
 /* Enters a namespace and comes back: one of a foreign user namespace may be closed to us. */
@@ -123,25 +133,6 @@ static int resolve_pids(struct watch_subject *s, char why[WHY_BYTES])
 	return 0;
 }
 
-/* Whether the process has the name that a watch is of. */
-static bool is_called(const char *pid, const char *comm)
-{
-	char path[64], name[64] = "";
-	size_t bytes;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%.20s/comm", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	/* It may hold any byte; a newline ends it. */
-	bytes = fread(name, 1, sizeof(name) - 1, file);
-	if (bytes)
-		name[bytes - 1] = '\0';
-	fclose(file);
-	return !strcmp(name, comm);
-}
-
 /* Those of all processes, or of all that are named. One that has ended, or is not ours to look at, is
  * left out. */
 static int resolve_processes(struct watch_subject *s, bool named)
@@ -154,7 +145,7 @@ static int resolve_processes(struct watch_subject *s, bool named)
 		return -errno;
 	while ((entry = readdir(proc))) {
 		if (entry->d_name[0] < '1' || entry->d_name[0] > '9' ||
-		    (named && !is_called(entry->d_name, s->comm)))
+		    (named && !process_is_called(entry->d_name, s->comm)))
 			continue;
 		err = netns_add(s, entry->d_name);
 		s->netns_short |= err && err != -ESRCH;
@@ -172,7 +163,7 @@ static int resolve_everywhere(struct watch_subject *s, char why[WHY_BYTES])
 	if (s->by == WATCH_COMM) {
 		err = resolve_processes(s, true);
 		if (!err && !s->netns_count && !s->netns_short)
-			return say(why, -ESRCH, "no process that runs is called ", s->comm);
+			return say_nobody(s->comm, why);
 	}
 	snprintf(own, sizeof(own), "%d", (int)getpid());
 	netns_add(s, own);
