@@ -224,8 +224,35 @@ TEST(an_arrival_that_nobody_saw_takes_nothing_from_what_was_spliced)
 	fate_is(&book, &skipped, BYTES, 0, 0);
 	book.slot.spliced_handed = BYTES - 1;
 	fate_is(&book, &skipped, BYTES - 1, 0, 1);
+	assert_int_equal(filled(&book, &skipped).moved.fate.unsure, 0);
 	book.slot.paths = WATCH_PATH_VIRTUAL;
+	fate_is(&book, &skipped, BYTES - 1, 0, 1);
+	assert_int_equal(filled(&book, &skipped).moved.fate.unsure, BYTES - 1);
+	skipped.no_onward = false;
 	fate_is(&book, &skipped, 0, 0, BYTES);
+}
+
+/* What was seen to be copied was, and what was seen to be handed to a device on a bus may have been copied if its packet
+ * was one of those. */
+TEST(a_packet_that_nobody_saw_leaves_what_others_show)
+{
+	struct watch_hooked with[] = { tracepoints, trampolines() };
+
+	for (int i = 0; i < 2; i++) {
+		struct watch_book book = sent_as(WATCH_KIND_REFERENCE);
+
+		book.slot.late_copied = BYTES - 1000;
+		book.slot.copied_sends = SENDS;
+		with[i].skipped = true;
+		fate_is(&book, &with[i], 0, BYTES - 1000, 1000);
+		assert_false(knows(&book, &with[i], SITE_late_copy));
+		book.slot.late_copied = book.slot.copied_sends = 0;
+		book.slot.clean = BYTES;
+		fate_is(&book, &with[i], BYTES, 0, 0);
+		assert_int_equal(filled(&book, &with[i]).moved.fate.unsure, BYTES);
+		with[i].skipped = false;
+		assert_int_equal(filled(&book, &with[i]).moved.fate.unsure, 0);
+	}
 }
 
 /* Of a socket that spliced before its packets were watched, what was seen later counts, less what send copied. */

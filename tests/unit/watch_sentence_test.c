@@ -243,6 +243,25 @@ TEST(packets_that_no_program_saw_are_told_by_their_number)
 	       "packets and notifications, 3 passed while the kernel ran no program.");
 }
 
+TEST(of_packets_that_no_program_saw_a_bound_is_told)
+{
+	plain(&m, 200000000, 0);
+	made_moved(&m)->site_bytes[SITE_tx_splice] = made_moved(&m)->fate.uncopied = 200000000;
+	made_moved(&m)->site_bytes[SITE_tx_copy] = 0;
+	made_moved(&m)->fate.unsure = 150000000;
+	m.r.probe_count = 1;
+	m.r.probes[0] = (struct probe){ .metric = "late_copy", .missed_hits = 3 };
+	expect(&m, "100 % of 200 MB was spliced from the page cache or a pipe, not copied by send, and all of it was handed "
+	       "over as pages; of that, at most 1.57 MB may have been copied, in 3 packets or notifications of this machine "
+	       "that no program saw.");
+	assert_int_equal(watch_verdict(&m.process[0].sum), VERDICT_NOT_KNOWN);
+	/* Never more than rests on what was not seen. */
+	made_moved(&m)->fate.unsure = 1000;
+	assert_int_equal(watch_unseen_most(&m.r, &made_moved(&m)->fate), 1000);
+	m.r.probe_count = 0;
+	assert_int_equal(watch_unseen_most(&m.r, &made_moved(&m)->fate), 0);
+}
+
 /* The total has no such socket, and so no reason. */
 TEST(what_one_process_lacks_has_a_reason_although_the_whole_has_it)
 {

@@ -38,6 +38,16 @@ uint64_t watch_unseen_firings(const struct watch_record *r)
 	return unseen;
 }
 
+/* No packet is larger: GSO_MAX_SIZE, and GRO_MAX_SIZE of what arrives (include/linux/netdevice.h, 5.19). */
+enum { PACKET_BYTES_MOST = 8 * 65535 };
+
+uint64_t watch_unseen_most(const struct watch_record *r, const struct watch_fate *fate)
+{
+	uint64_t most = watch_unseen_firings(r) * PACKET_BYTES_MOST;
+
+	return fate->unsure < most ? fate->unsure : most;
+}
+
 static const struct {
 	const char *direction, *key, *name;
 } ways[] = {
@@ -189,6 +199,7 @@ void watch_movements_add(struct watch_movements *into, const struct watch_moveme
 	into->fate.later += from->fate.later;
 	into->fate.unknown += from->fate.unknown;
 	into->fate.held += from->fate.held;
+	into->fate.unsure += from->fate.unsure;
 	into->refused_at_rest += from->refused_at_rest;
 	for (enum watch_failure error = 0; error < WATCH_FAILURE_COUNT; error++)
 		into->failed_sends[error] += from->failed_sends[error];

@@ -60,6 +60,7 @@ struct watch_balance {
 struct watch_fate {
 	uint64_t uncopied, later, unknown;
 	uint64_t held;		/* of .unknown: not sent yet */
+	uint64_t unsure;	/* of .uncopied: so if no packet that no program saw was one of theirs */
 };
 
 /* What moved: bytes at sites, and the counts of a run's books. */
@@ -283,6 +284,9 @@ bool watch_probe_is_of_packets(const struct probe *p);
 
 /* How often the kernel ran no program for one of these, of the whole machine. */
 uint64_t watch_unseen_firings(const struct watch_record *r);
+
+/* Of a fate's .unsure, how many bytes these packets can have had at most. */
+uint64_t watch_unseen_most(const struct watch_record *r, const struct watch_fate *fate);
 
 /* "send" or "recv", "zerocopy", and "sends by MSG_ZEROCOPY". */
 const char *call_way_direction(enum call_way way);

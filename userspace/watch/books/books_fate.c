@@ -185,13 +185,34 @@ struct watch_sides watch_copied_sides(const struct watch_book *book, const struc
 	return sides_of_completions(book, hooked, m);
 }
 
+static struct watch_hooked but_for_unseen(const struct watch_hooked *hooked)
+{
+	struct watch_hooked all = *hooked;
+
+	all.skipped = false;
+	return all;
+}
+
+bool watch_late_copies_were_seen(const struct watch_book *book, const struct watch_hooked *hooked,
+				 const struct watch_movements *m)
+{
+	const struct watch_hooked all = but_for_unseen(hooked);
+	struct watch_sides sides = watch_copied_sides(book, &all, m);
+	/* Where arrivals stand for copies, the kernel's completions know better. */
+	bool denied = !hooked->late_copies && sides.known && sides.left != sides.right;
+	/* Without a reference there is nothing to copy late. */
+	bool none = has(m, SITE_tx_reference) && !m->site_bytes[SITE_tx_reference] && !book->opened.referenced_bytes;
+
+	return none || (watch_late_copies_are_known(book, &all) && !denied && watch_is_plausible(book->slot.late_copied));
+}
+
 /* Of user pages: what a device on a bus was handed as it was. What left more than once counts once at most. */
 static uint64_t pages_uncopied(const struct watch_book *book, const struct watch_hooked *hooked,
 			       const struct watch_movements *m)
 {
 	uint64_t clean = less(less(book->slot.clean, watch_sent_again(book)), book->opened.unsent_referenced_bytes);
 
-	if (!hooked->devices || !has(m, SITE_late_copy) || book->slot.mixed)
+	if (!hooked->devices || !watch_late_copies_were_seen(book, hooked, m) || book->slot.mixed)
 		return 0;
 	return least(clean, m->site_bytes[SITE_tx_reference]);
 }
@@ -227,16 +248,24 @@ uint64_t watch_spliced_by_calls(const struct watch_movements *m)
 	return less(m->site_bytes[SITE_tx_splice], m->count[COUNT_tls_carried_bytes]);
 }
 
+/* Even if each packet that no program saw was one of theirs. */
+static uint64_t uncopied_for_sure(const struct watch_book *book, const struct watch_hooked *hooked,
+				  const struct watch_movements *m)
+{
+	return splices_uncopied(book, hooked, m) + (has(m, SITE_late_copy) ? pages_uncopied(book, hooked, m) : 0);
+}
+
 struct watch_fate watch_fate_of(const struct watch_book *book, const struct watch_hooked *hooked,
 				const struct watch_movements *m)
 {
+	const struct watch_hooked all = but_for_unseen(hooked);
 	uint64_t referenced = m->site_bytes[SITE_tx_reference], handed, later;
 	struct watch_fate fate = {};
 
 	if (!has(m, SITE_tx_reference) || !has(m, SITE_tx_splice))
 		return fate;
 	handed = referenced + watch_spliced_by_calls(m);
-	later = book->slot.reshaped + (has(m, SITE_late_copy) ? book->slot.late_copied : 0);
+	later = book->slot.reshaped + (watch_late_copies_were_seen(book, hooked, m) ? book->slot.late_copied : 0);
 	/* Packets do not show which of their pages are records of kernel TLS. */
 	if (m->count[COUNT_tls_carried_bytes]) {
 		fate.unknown = handed;
@@ -244,8 +273,8 @@ struct watch_fate watch_fate_of(const struct watch_book *book, const struct watc
 	}
 	/* The kernel may have copied what was sent before the window. */
 	fate.later = least(less(later, book->opened.referenced_bytes), handed);
-	fate.uncopied = least(pages_uncopied(book, hooked, m) + splices_uncopied(book, hooked, m),
-			      handed - fate.later);
+	fate.uncopied = least(pages_uncopied(book, &all, m) + splices_uncopied(book, &all, m), handed - fate.later);
+	fate.unsure = less(fate.uncopied, uncopied_for_sure(book, hooked, m));
 	fate.unknown = handed - fate.later - fate.uncopied;
 	if (!(book->flags & WATCH_CLOSED))
 		fate.held = least(book->now.unsent_referenced_bytes, fate.unknown);

@@ -82,6 +82,11 @@ bool watch_departures_are_whole(const struct watch_book *book);
  * where arrivals tell of them? */
 bool watch_late_copies_are_known(const struct watch_book *book, const struct watch_hooked *hooked);
 
+/* The same, but for packets that no program saw: then .late_copied is what was seen, and what each of them held may have
+ * been copied besides. Completions do not say otherwise. @m has tx_reference. */
+bool watch_late_copies_were_seen(const struct watch_book *book, const struct watch_hooked *hooked,
+				 const struct watch_movements *m);
+
 /* The notifications of io_uring's sends by reference were counted, or there were none. */
 bool watch_rings_were_counted(const struct watch_book *book, const struct watch_hooked *hooked);
 

@@ -58,12 +58,8 @@ static void fill_late_copy(struct watch_movements *m, const struct watch_book *b
 {
 	bool none = m->sites_known >> SITE_tx_reference & 1 && !m->site_bytes[SITE_tx_reference] &&
 		    !book->opened.referenced_bytes;
-	struct watch_sides sides = watch_copied_sides(book, hooked, m);
-	/* Where arrivals stand for copies, the kernel's completions know better. */
-	bool denied = !hooked->late_copies && sides.known && sides.left != sides.right;
 
-	/* Without a reference there is nothing to copy late. */
-	watch_set_site(m, SITE_late_copy, none || (watch_late_copies_are_known(book, hooked) && !denied),
+	watch_set_site(m, SITE_late_copy, watch_late_copies_were_seen(book, hooked, m) && (none || !hooked->skipped),
 		 book->slot.late_copied);
 	fill_late_causes(m, book, hooked);
 	watch_set_count(m, COUNT_wire_referenced_bytes,

@@ -334,6 +334,7 @@ static void movements_subtract(struct watch_movements *from, const struct watch_
 	from->fate.later -= less->fate.later;
 	from->fate.unknown -= less->fate.unknown;
 	from->fate.held -= less->fate.held;
+	from->fate.unsure -= less->fate.unsure;
 	from->refused_at_rest -= less->refused_at_rest;
 	for (enum watch_failure error = 0; error < WATCH_FAILURE_COUNT; error++)
 		from->failed_sends[error] -= less->failed_sends[error];

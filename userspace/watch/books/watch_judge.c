@@ -147,7 +147,7 @@ static uint32_t of_handed(const struct watch_movements *m)
 		return 0;
 	if (fate->later)
 		return bit(fate->later + fate->held >= handed ? VERDICT_IN_VAIN : VERDICT_PARTLY);
-	return bit(fate->uncopied && fate->uncopied + fate->held >= handed ? VERDICT_CLEAN : VERDICT_NOT_KNOWN);
+	return bit(fate->uncopied && fate->uncopied + fate->held >= handed && !fate->unsure ? VERDICT_CLEAN : VERDICT_NOT_KNOWN);
 }
 
 static uint32_t of_sends(const struct watch_movements *m)

@@ -214,6 +214,8 @@ static void say_fate(const struct watch_record *r, struct sentence *s)
 		say(s, SAY_ALL_CLEAN);
 	else if (fate->uncopied)
 		say(s, SAY_SOME_CLEAN, share(fate->uncopied, handed).text);
+	if (watch_unseen_most(r, fate))
+		say(s, SAY_UNSEEN_MOST, size(watch_unseen_most(r, fate)).text, number(watch_unseen_firings(r)).text);
 	if (unknown.bytes > fate->held)
 		say_unknown_fate(r, unknown.bytes - fate->held, s);
 	if (fate->held)

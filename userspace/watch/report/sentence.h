@@ -62,6 +62,8 @@ enum { SENTENCE_BYTES = 2000 };
 	X(HELD, OF_FATE, 0, "; % of it had not left yet")                                           \
 	X(FATE_UNKNOWN, OF_FATE, 0, "; whether % was copied behind the socket is not known (%)")    \
 	X(UNSEEN, 0, 0, "; of this machine's packets and notifications, % passed while the kernel ran no program") \
+	X(UNSEEN_MOST, OF_FATE, 0, "; of that, at most % may have been copied, in % packets or notifications of " \
+	  "this machine that no program saw")                                                       \
 	X(TOLD_COPIED, OF_FATE, OF_COUNT(completed_sends) | OF_COUNT(copied_sends),                 \
 	  "; the kernel's notifications say of all % sends that it copied")                         \
 	X(NO_FATE, 0, 0, "; what became of it behind the socket is not known (%)")                  \

@@ -70,7 +70,7 @@ static json_t *balance_json(const struct watch_balance *b)
 }
 
 /* What became of the bytes that were to go without a copy, and what was received without one. */
-static json_t *fate_json(const struct watch_movements *m)
+static json_t *fate_json(const struct watch_record *r, const struct watch_movements *m)
 {
 	uint32_t sites = 1u << SITE_tx_reference | 1u << SITE_tx_splice;
 	bool known = (m->sites_known & sites) == sites;
@@ -80,6 +80,7 @@ static json_t *fate_json(const struct watch_movements *m)
 	put(o, "copied_later_bytes", integer_if(known, m->fate.later));
 	put(o, "unknown_bytes", integer_if(known, m->fate.unknown));
 	put(o, "held_bytes", integer_if(known, m->fate.held));
+	put(o, "unseen_most_bytes", integer_if(known, watch_unseen_most(r, &m->fate)));
 	put(o, "passed_on_bytes", integer_if(!m->passed_unknown, m->passed_bytes));
 	return o;
 }
@@ -124,7 +125,7 @@ static void put_movements(json_t *o, const struct watch_record *r, const struct 
 	put(o, "closing", balance_json(closing));
 	put(o, "sites", watched_sites_json(r, moved));
 	put(o, "counts", counts_json(moved->counts_known, moved->count));
-	put(o, "fate", fate_json(moved));
+	put(o, "fate", fate_json(r, moved));
 	failed_put(o, moved);
 }
 
