@@ -16,7 +16,7 @@ from odd.sends import file_of
 from odd.truth import Truth
 
 IPPROTO_MPTCP, SOL_TLS, TLS_TX, TLS_RX = 262, 282, 1, 2
-SIZE, PAIRS = 100_000, 8
+SIZE, PAIRS, PAGES_BYTES = 100_000, 8, 16_384
 BPF = {"x86_64": 321, "aarch64": 280}[platform.machine()]
 MAP_CREATE, MAP_UPDATE, PROG_LOAD, PROG_ATTACH = 0, 2, 5, 8
 SOCKMAP, SK_SKB, SK_MSG = 15, 14, 16
@@ -26,13 +26,14 @@ SK_REDIRECT, MSG_REDIRECT, INGRESS = 52, 60, 1
 CRYPTO = struct.pack("HH8s16s4s8s", 0x0303, 51, *(bytes(size) for size in (8, 16, 4, 8)))
 
 
-def exactly(sock: socket.socket, size: int) -> None:
+def exactly(sock: socket.socket, size: int) -> bytes:
     """Receives that are counted nowhere, as they are none of TCP's."""
-    left = size
-    while left:
-        got = len(sock.recv(left))
-        assert got, f"{left} bytes are missing"
-        left -= got
+    got = b""
+    while len(got) < size:
+        more = sock.recv(size - len(got))
+        assert more, f"{size - len(got)} bytes are missing"
+        got += more
+    return got
 
 
 def through(truth: Truth, layer: str, source: socket.socket, sink: socket.socket, size: int) -> None:
@@ -40,6 +41,20 @@ def through(truth: Truth, layer: str, source: socket.socket, sink: socket.socket
     source.sendall(bytes(size))
     exactly(sink, size)
     truth.layers[layer] += size
+
+
+def copied_by_mptcp(truth: Truth, source: socket.socket, sink: socket.socket) -> None:
+    """What changes behind a send does not change what it sent: TCP would send the pages of the file, and those of the
+    buffer."""
+    with file_of(PAGES_BYTES) as file:
+        assert os.sendfile(source.fileno(), file.fileno(), 0, PAGES_BYTES) == PAGES_BYTES
+        os.pwrite(file.fileno(), b"x" * PAGES_BYTES, 0)
+    buffer = bytearray(b"f" * PAGES_BYTES)
+    assert source.send(buffer, raw.MSG_ZEROCOPY) == PAGES_BYTES
+    buffer[:] = b"x" * PAGES_BYTES
+    assert b"x" not in exactly(sink, 2 * PAGES_BYTES), "MPTCP sent pages"
+    truth.layers["mptcp"] += 2 * PAGES_BYTES
+    truth.always.append("MPTCP copies")
 
 
 @odd()
@@ -59,6 +74,7 @@ def mptcp(truth: Truth) -> Iterator[None]:
     for one, other in (old, connection()):
         for source, sink in ((one, other), (other, one)):
             through(truth, "mptcp", source, sink, SIZE)
+            copied_by_mptcp(truth, source, sink)
 
 
 @odd()

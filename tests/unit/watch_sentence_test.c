@@ -332,6 +332,10 @@ TEST(what_is_not_plain_TCP_is_named_and_not_counted)
 	expect(&m, "send copied all of 50 B; it asked for no zero copy; 3 sockets of kernel TLS carried 4.01 MB, "
 	       "which are not in these numbers; 1 socket of TCP_REPAIR carried bytes that cannot be counted, "
 	       "which are not in these numbers.");
+	made_watch(&m);
+	m.process[0].sum.other[WATCH_LAYER_MPTCP] = (struct watch_other){ 2, 5000000, 0 };
+	expect(&m, "moved no payload of plain TCP or UDP; 2 sockets of MPTCP carried 5.00 MB, which are not in these numbers "
+	       "(MPTCP copies whatever it is given to send, by sendfile and MSG_ZEROCOPY, too).");
 }
 
 /* What its program redirects to the queue of another socket no number has. */

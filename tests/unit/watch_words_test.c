@@ -86,6 +86,7 @@ struct made_case {
 
 static const struct made_case cases[] = {
 	{ .layer = WATCH_LAYER_KTLS },
+	{ .layer = WATCH_LAYER_MPTCP },
 	{ .handed_on = 2 },
 	{ .sent = 3 * MB, .received = 500, .calls = 100, .here = 3 * MB, .peeked = 1,
 	  .map_calls = 12 },

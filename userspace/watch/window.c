@@ -538,6 +538,9 @@ static struct watch_gap *gap(struct watch_record *r, const char *what, bool seen
 /* Why the sockets of a layer are told apart. */
 static const char *why_apart(const struct watch *w, const struct watch_record *r, enum watch_layer layer)
 {
+	if (layer == WATCH_LAYER_MPTCP)
+		return "what TCP carried for it is in no sum of sites: no hook of a watch counts what its calls move. "
+		       "mptcp_sendmsg() copies all of it, as it drops MSG_ZEROCOPY and what sendfile asks for";
 	if (layer != WATCH_LAYER_KTLS)
 		return "what TCP carried for it is in no sum of sites: whether it was copied above TCP is not measured";
 	if (r->backend != BACKEND_TRAMPOLINE)

@@ -439,10 +439,13 @@ static struct words carried_by(enum watch_layer layer, const struct watch_other 
 
 static void say_others(const struct watch_sum *sum, struct sentence *s)
 {
-	for (enum watch_layer layer = 1; layer < WATCH_LAYER_COUNT; layer++)
+	for (enum watch_layer layer = 1; layer < WATCH_LAYER_COUNT; layer++) {
 		if (sum->other[layer].sockets)
 			say(s, SAY_OTHERS, sockets(sum->other[layer].sockets).text, watch_layer_name(layer),
 			    carried_by(layer, &sum->other[layer]).text);
+		if (layer == WATCH_LAYER_MPTCP && sum->other[layer].sent_bytes)
+			say(s, SAY_MPTCP_COPIES);
+	}
 }
 
 /* Of all processes: which of them holds a socket without a book is not kept. */

@@ -104,6 +104,8 @@ enum { SENTENCE_BYTES = 2000 };
 	X(UNCOVERED, 0, 0, "; what passed %% is not in these numbers")                             \
 	X(NOTHING_KNOWN, 0, 0, "how much it moved is not known")                                    \
 	X(OTHERS, 0, 0, "; % of % carried %, which are not in these numbers")                       \
+	/* mptcp_sendmsg() drops MSG_SPLICE_PAGES and MSG_ZEROCOPY, 6.1 to 7.2. */                 \
+	X(MPTCP_COPIES, 0, 0, " (MPTCP copies whatever it is given to send, by sendfile and MSG_ZEROCOPY, too)") \
 	X(HANDED_ON, 0, 0, "; another process used % of these before, and its bytes are in these numbers")
 
 #define PHRASE_ENUM(symbol, sites, counts, text) SAY_##symbol,
