@@ -227,7 +227,7 @@ struct user_stack {
 	unsigned int site;
 	unsigned long long started_ns;
 	unsigned int depth;	/* of .frames; 0: the kernel made the call by itself */
-	unsigned int cut;	/* there are more frames */
+	unsigned int cut;	/* there are more frames; with none: a thread of io_uring made the call */
 	/* Words at the stack pointer that may be return addresses of calls without a frame pointer, and the number of
 	 * each word plus 1, 0 ends them. */
 	unsigned char caller_at[8];

@@ -391,3 +391,25 @@ def test_books_that_look_at_no_call_have_no_stacks():
     done = subprocess.run([COPYSCOPE, "watch", "--stacks", "--books", "sequence", "--all", "--seconds", "1"],
                           capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and "--books sequence" in done.stderr
+
+
+# IOSQE_ASYNC: a worker makes the call. No splice of io_uring is made otherwise.
+BY_WORKERS = """
+import sys; sys.path.insert(0, sys.argv[1])
+from odd.truth import Truth
+from odd.uring import SEND, Ring
+(a, b), ring = Truth().pair(), Ring()
+print("ready", flush=True); sys.stdin.readline()
+for _ in range(23):
+    ring.prepare(a, SEND, 4093, 16); ring.enter(1, 1); list(ring.completions())
+    assert len(b.recv(4093)) == 4093
+print("done", flush=True); sys.stdin.readline()
+"""
+
+
+def test_what_a_worker_of_io_uring_sends_is_named_so():
+    record = watched(sys.executable, "-c", BY_WORKERS, ROOT / "tests")
+    check_sums(record)
+    sent = {each["end"]: (each["bytes"], each["calls"], each["frames"]) for each in record["stacks"]["stacks"]
+            if each["site"] == "tx_copy"}
+    assert sent == {"io_uring": (PRIME * ROUNDS, ROUNDS, [])}

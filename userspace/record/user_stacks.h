@@ -38,7 +38,8 @@ struct stack_frame {
 
 /* Why a stack is shorter than it was. */
 enum stack_end { STACK_WHOLE, STACK_CUT /* it was deeper */, STACK_BROKE /* code that keeps no frame pointer */,
-		 STACK_UNREAD /* what the process had mapped is not known */, STACK_OF_KERNEL /* no program called */ };
+		 STACK_UNREAD /* what the process had mapped is not known */, STACK_OF_KERNEL /* no program called */,
+		 STACK_OF_RING /* but a thread of io_uring for one */ };
 
 struct call_stack {
 	uint32_t tgid;

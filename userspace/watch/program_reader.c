@@ -301,7 +301,7 @@ static int parts_read(int from, struct user_stacks *out, int64_t deadline)
 		if (err)
 			return err;
 		if (part.first > (uint32_t)out->place_count || part.count > out->place_count - part.first ||
-		    part.end > STACK_OF_KERNEL)
+		    part.end > STACK_OF_RING)
 			return -EBADMSG;
 		out->stacks[i].first = part.first;
 		out->stacks[i].count = part.count;

@@ -286,7 +286,7 @@ static void stack_fill(struct naming *n, const struct user_stack *s, struct call
 		p = NULL;
 	found = p && s->depth ? callers_find(n, p, s, callers) : 0;
 	stack->first = n->out->place_count;
-	stack->end = !s->depth ? STACK_OF_KERNEL : !p ? STACK_UNREAD : s->cut ? STACK_CUT : STACK_WHOLE;
+	stack->end = !s->depth ? (s->cut ? STACK_OF_RING : STACK_OF_KERNEL) : !p ? STACK_UNREAD : s->cut ? STACK_CUT : STACK_WHOLE;
 	for (unsigned int i = 0; i < s->depth + found && i < FRAMES_MOST && !n->failure; i++) {
 		/* Behind the innermost one are calls, and those found stand there. */
 		uint64_t address = !i ? s->frames[0] : (int)i <= found ? callers[i - 1] - 1 : s->frames[i - found] - 1;

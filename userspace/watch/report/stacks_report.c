@@ -14,11 +14,12 @@
 enum { TEXT_BYTES = 1600, SHOWN_BYTES = 64, SHARE_BYTES = 48 };
 
 static const char *const end_keys[] = { [STACK_WHOLE] = "whole", [STACK_CUT] = "deeper", [STACK_BROKE] = "no frame pointer",
-					[STACK_UNREAD] = "unread", [STACK_OF_KERNEL] = "kernel" };
+					[STACK_UNREAD] = "unread", [STACK_OF_KERNEL] = "kernel", [STACK_OF_RING] = "io_uring" };
 static const char *const end_texts[] = { [STACK_WHOLE] = "", [STACK_CUT] = "(deeper than 127 calls)",
 					 [STACK_BROKE] = "(no frame pointer from here on)",
 					 [STACK_UNREAD] = "(not named: the program had ended, or may not be read)",
-					 [STACK_OF_KERNEL] = "(the kernel, for no call of a program)" };
+					 [STACK_OF_KERNEL] = "(the kernel, for no call of a program)",
+					 [STACK_OF_RING] = "(a thread of io_uring's, after the call that submitted it)" };
 
 /* Stacks that look the same, of addresses that differ within functions. */
 struct row {
