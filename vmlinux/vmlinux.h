@@ -296,6 +296,11 @@ struct cgroup {
 	struct cgroup *ancestors[1];
 };
 
+/* include/linux/nsproxy.h */
+struct nsproxy {
+	struct net *net_ns;
+};
+
 struct css_set {
 	struct cgroup *dfl_cgrp;
 };
@@ -338,6 +343,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct signal_struct *signal;
 	struct css_set *cgroups;
+	struct nsproxy *nsproxy;
 	struct pid *thread_pid;
 	unsigned long nvcsw;
 	unsigned long nivcsw;

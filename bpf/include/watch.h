@@ -52,6 +52,15 @@ enum watch_uncovered { WATCH_UNCOVERED(WATCH_UNCOVERED_ENUM) WATCH_UNCOVERED_COU
 enum watch_failure { WATCH_FAILURES(WATCH_FAILURE_ENUM) WATCH_FAILURE_COUNT };
 #undef WATCH_FAILURE_ENUM
 
+/* X(symbol, name): what a program asks of a socket, and may be refused. */
+#define WATCH_REQUESTS(X)                                               \
+	X(TLS, "kernel TLS")                                           \
+	X(ZEROCOPY, "SO_ZEROCOPY")
+
+#define WATCH_REQUEST_ENUM(symbol, name) WATCH_REQUEST_##symbol,
+enum watch_request { WATCH_REQUESTS(WATCH_REQUEST_ENUM) WATCH_REQUEST_COUNT };
+#undef WATCH_REQUEST_ENUM
+
 /* What a send does with the pages that it is given. */
 enum watch_kind { WATCH_KIND_COPY, WATCH_KIND_REFERENCE, WATCH_KIND_SPLICE, WATCH_KINDS };
 
@@ -438,6 +447,8 @@ struct watch_gauges {
 	unsigned long long sockmap_seen;	/* a socket was in one */
 	unsigned long long sized_processes;	/* that asked for histograms of their own */
 	unsigned long long uncovered[WATCH_UNCOVERED_COUNT];	/* sockets of the subject that have no books */
+	/* Requests of the subject's tasks that the kernel refused, and the newest error of each. */
+	unsigned long long refused[WATCH_REQUEST_COUNT], refused_error[WATCH_REQUEST_COUNT];
 	unsigned long long size_strays;		/* sized sockets that were not known to be the subject's */
 };
 

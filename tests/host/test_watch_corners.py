@@ -71,6 +71,32 @@ def test_receives_balance_where_bytes_leave_by_no_receive(body, passed, law, wor
     assert not unbalanced(record)
 
 
+REFUSED = """
+import socket
+early, other = socket.socket(), socket.socket(socket.AF_UNIX)
+def refused(sock, *option):
+    try: sock.setsockopt(*option)
+    except OSError: return 1
+    return 0
+print(sum(refused(early, 6, 31, b"tls") for _ in range(3)), sum(refused(other, 1, 60, 1) for _ in range(2)))
+"""
+
+
+def test_options_that_the_kernel_refused_are_told_with_their_error(tmp_path):
+    run = watch("--detail", "--json", tmp_path / "record.json", "--", sys.executable, "-c", REFUSED)
+    assert run.stdout.strip() == "3 2"
+    record = record_of(tmp_path / "record.json")
+    told = {each["request"]: (each["calls"], each["last_error"]) for each in record["refused_requests"]}
+    assert told["SO_ZEROCOPY"] == (2, "EOPNOTSUPP") and told["kernel TLS"][0] == 3
+    assert f"Refused: kernel TLS 3 times ({told['kernel TLS'][1]})" in run.stderr
+
+
+def test_what_nobody_counted_was_not_refused_0_times(tmp_path):
+    watch("--json", tmp_path / "record.json", "--", sys.executable, "-c", REFUSED)
+    record = record_of(tmp_path / "record.json")
+    assert record["refused_requests"] is None or record["backend"]["name"] == "trampoline"
+
+
 BY_UNIX_SOCKETS = """
 import socket
 a, b = socket.socketpair()

@@ -53,7 +53,7 @@ class Outcome:
             return found + ([] if SHORT.search(first) else [f"sums may be short, unsaid: {first}"])
         return found + [*sites_and_sums(record, self.truth), *([] if self.together else unmeasured(record, self.truth)),
                         *completions(record, self.truth),
-                        *layers(record, self.truth), *wording(record, self.truth, "" if self.together else self.told)]
+                        *layers(record, self.truth), *refused(record, self.truth), *wording(record, self.truth, "" if self.together else self.told)]
 
 
 def text(file: Path) -> str:
@@ -186,6 +186,16 @@ def layers(record: dict, truth: dict) -> Iterator[str]:
         yield f"{layer} is told, and was not there"
     if truth["layers"] and re.search(r"moved no payload( over TCP or UDP)?\.", sentences(record)):
         yield f"of {list(truth['layers'])}: moved no payload"
+
+
+def refused(record: dict, truth: dict) -> Iterator[str]:
+    """Options that were refused are counted where a hook tells of them; others may have been refused some, too."""
+    if record["refused_requests"] is None:
+        return
+    told = {each["request"]: each["calls"] for each in record["refused_requests"]}
+    for request, calls in truth["refused"].items():
+        if told.get(request, 0) < calls:
+            yield f"{request} was refused {calls} times, told {told}"
 
 
 def wording(record: dict, truth: dict, told: str) -> Iterator[str]:

@@ -105,6 +105,29 @@ def tls_pair(truth: Truth) -> tuple[socket.socket, socket.socket]:
     return a, b
 
 
+def ask(truth: Truth, name: str, sock: socket.socket, *option: object) -> None:
+    """Asks a socket for what it cannot have."""
+    try:
+        sock.setsockopt(*option)
+    except OSError:
+        truth.refused[name] += 1
+
+
+@odd()
+def refused_options(truth: Truth) -> Iterator[None]:
+    """Kernel TLS before there is a connection, and SO_ZEROCOPY of a UNIX socket."""
+    (a, b), early, other = truth.pair(), socket.socket(), socket.socket(socket.AF_UNIX)
+    for times in (2, 3):
+        for _ in range(times):
+            ask(truth, "kernel TLS", early, socket.IPPROTO_TCP, raw.TCP_ULP, b"tls")
+            ask(truth, "SO_ZEROCOPY", other, socket.SOL_SOCKET, raw.SO_ZEROCOPY, 1)
+        assert len(truth.refused) == 2
+        truth.send(a, 4093)
+        truth.take(b, 4093)
+        if times == 2:
+            yield
+
+
 @odd()
 def kernel_tls(truth: Truth) -> Iterator[None]:
     """Kernel TLS by send and recv."""

@@ -57,6 +57,8 @@ class Truth:
         self.limits: dict[str, tuple[int, int]] = {}
         self.together: list[tuple[list[str], int]] = []
         self.layers: Counter = Counter()
+        # Options that the kernel refused, by their name in records.
+        self.refused: Counter = Counter()
         self.never: list[str] = []
         self.always: list[str] = []
         # Its processes, for a record that has others, too.
@@ -65,6 +67,7 @@ class Truth:
     def begin(self) -> None:
         """Counts anew, as a window does that opens now."""
         self.sums.clear()
+        self.refused.clear()
         self.layers = Counter(dict.fromkeys(self.layers, 0))
         self.phase += 1
 
@@ -77,7 +80,7 @@ class Truth:
             known.pop("late_copy", None)
         return {"bytes": known, "limits": self.limits, "together": self.together,
                 "measured": sorted(self.measured),
-                "layers": self.layers, "never": self.never, "always": self.always, "pids": self.pids,
+                "layers": self.layers, "refused": self.refused, "never": self.never, "always": self.always, "pids": self.pids,
                 **{name: self.sums[name] for name in ("sends", "completed", "copied", "asked", "dropped")}}
 
     # Bytes

@@ -154,6 +154,17 @@ const char *watch_uncovered_names(enum watch_uncovered kind)
 	return names[kind];
 }
 
+const char *watch_request_name(enum watch_request request)
+{
+	static const char *const names[] = {
+#define REQUEST_NAME(symbol, name) [WATCH_REQUEST_##symbol] = name,
+		WATCH_REQUESTS(REQUEST_NAME)
+#undef REQUEST_NAME
+	};
+
+	return names[request];
+}
+
 bool watch_is_plausible(uint64_t value)
 {
 	return value < 1ull << 56;

@@ -270,6 +270,10 @@ struct watch_record {
 	struct watch_gap not_covered[WATCH_GAPS_MAX];
 	int gap_count;
 	uint64_t uncovered[WATCH_UNCOVERED_COUNT];	/* sockets of the subject that have no books */
+	/* Refused requests of the subject's tasks, by kind, and the newest error of each; why that is not known, or empty. */
+	uint64_t refused[WATCH_REQUEST_COUNT];
+	int refused_error[WATCH_REQUEST_COUNT];
+	char refused_why[WHY_BYTES];
 	struct watch_overhead overhead;
 	uint64_t lost_events;		/* the ring had no room: sums are short, laws not testable */
 	uint64_t unseen_events;		/* of any socket: no program ran for them */
@@ -313,6 +317,9 @@ const char *watch_law_name(enum watch_law law);
 const char *watch_layer_key(enum watch_layer layer);
 const char *watch_failure_name(enum watch_failure error);
 const char *watch_layer_name(enum watch_layer layer);
+
+/* "kernel TLS" */
+const char *watch_request_name(enum watch_request request);
 
 /* "UNIX sockets" */
 const char *watch_uncovered_names(enum watch_uncovered kind);

@@ -255,7 +255,7 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	probes.fault_inject = config->fault_inject;
 	probes.calls = config->books == WATCH_CALLS;
 	probes.sets = HOOKS_ALWAYS | HOOKS_ZEROCOPY | HOOKS_CALLS | HOOKS_DATAGRAMS | HOOKS_QUEUES | HOOKS_SHARED |
-		      HOOKS_TLS | (config->details ? HOOKS_DETAIL : 0) | (config->sizes ? HOOKS_SIZES : 0);
+		      HOOKS_TLS | HOOKS_REQUESTS | (config->details ? HOOKS_DETAIL | HOOKS_SYSCALLS : 0) | (config->sizes ? HOOKS_SIZES : 0);
 	probes.hardware_dma = probes.references = true;
 	probes.cpu = config->cpu_hz;
 	probes.sizes = w->sizes = config->sizes;
@@ -575,6 +575,21 @@ static void uncovered_fill(const struct watch *w, struct watch_record *r)
 	gap(r, "RDMA", false, no_books);
 }
 
+static void refused_fill(const struct watch *w, struct watch_record *r)
+{
+	const struct watch_gauges gauges = engine_gauges(w->probes);
+
+	for (enum watch_request request = 0; request < WATCH_REQUEST_COUNT; request++) {
+		r->refused[request] = gauges.refused[request];
+		r->refused_error[request] = gauges.refused_error[request];
+	}
+	if (w->subject.by == WATCH_PORTS)
+		snprintf(r->refused_why, WHY_BYTES, "who asks by no port yet is not of the subject");
+	else if (!engine_have(w->probes, "requests"))
+		snprintf(r->refused_why, WHY_BYTES, w->details ? "no hook tells of it here" :
+			 "without trampolines a hook of all system calls tells of it, which --detail attaches");
+}
+
 static void gaps_fill(const struct watch *w, struct watch_record *r)
 {
 	uint64_t sockmaps = engine_gauges(w->probes).sockmaps;
@@ -587,6 +602,8 @@ static void gaps_fill(const struct watch *w, struct watch_record *r)
 		gap(r, "UDP", false, "begins and ends of its sockets are told by programs of control groups, which need "
 		    "version 2 of these and CAP_NET_ADMIN, and since 7.0 a kernel that accepts trampolines");
 	uncovered_fill(w, r);
+	if (*r->refused_why)
+		gap(r, w->details ? "refused options" : "refused options (--detail)", false, r->refused_why);
 	if (sockmaps)
 		gap(r, "sockmap redirects to ingress", true,
 		    "this machine has a sockmap, and what it redirects moves no sequence number");
@@ -684,6 +701,7 @@ static int read_beside_books(struct watch *w, struct watch_record *r)
 	unseen_fill(w, r);
 	probes_weigh(&r->laws[WATCH_LAW_probes], r, gauges.unbooked);
 	overhead_fill(w, r);
+	refused_fill(w, r);
 	gaps_fill(w, r);
 	err = members_fill(w, r);
 	cgroups_fill(w, r);

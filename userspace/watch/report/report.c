@@ -2,6 +2,7 @@
 /* The report of a watch for people, part after part, and the blocks of its intervals. */
 #include "userspace/watch/report/report.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,32 @@ static void print_verdict(const struct watch_record *r, const struct watch_proce
 	page_tinted(p, TINT_BOLD, "", whole, 2);
 }
 
+/* What helps, by what was refused. */
+static const char *why_refused(const struct watch_record *r, enum watch_request request)
+{
+	if (request == WATCH_REQUEST_ZEROCOPY)
+		return "sockets of that kind have no zero copy";
+	if (r->refused_error[request] == ENOENT)
+		return "load the module tls (modprobe tls)";
+	return r->refused_error[request] == ENOTCONN ? "connect before" : "";
+}
+
+/* Refused: kernel TLS 3 times (ENOENT): load the module tls (modprobe tls) */
+static void print_requests(const struct watch_record *r, const struct report_page *p)
+{
+	for (enum watch_request request = 0; request < WATCH_REQUEST_COUNT; request++) {
+		const char *error = strerrorname_np(r->refused_error[request]), *why = why_refused(r, request);
+		char line[200], calls[32];
+
+		if (!r->refused[request])
+			continue;
+		number_text(r->refused[request], calls);
+		snprintf(line, sizeof(line), "%s %s time%s (%s)%s%s", watch_request_name(request), calls,
+			 r->refused[request] == 1 ? "" : "s", error ? error : "another error", *why ? ": " : "", why);
+		page_tinted(p, TINT_BAD, "Refused: ", line, 2);
+	}
+}
+
 static void print_verdicts(const struct watch_record *r, int top, const struct report_page *p)
 {
 	const struct watch_process **all = calloc(r->process_count + 1, sizeof(*all));
@@ -63,6 +90,7 @@ static void print_verdicts(const struct watch_record *r, int top, const struct r
 	if (r->process_count - silent > shown)
 		fprintf(p->out, "%d more processes moved payload: --top %d shows them.\n",
 			r->process_count - silent - shown, r->process_count - silent);
+	print_requests(r, p);
 	if (!r->process_count)
 		fprintf(p->out, "No process of the subject used a TCP or UDP socket.\n");
 	if (watch_laws_broken(r))

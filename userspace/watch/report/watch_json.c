@@ -536,6 +536,19 @@ static json_t *overhead_json(const struct watch_overhead *w)
 	return o;
 }
 
+/* null: not measured. */
+static json_t *refused_json(const struct watch_record *r)
+{
+	json_t *all = *r->refused_why ? json_null() : json_array();
+
+	for (enum watch_request request = 0; request < WATCH_REQUEST_COUNT && json_is_array(all); request++)
+		if (r->refused[request])
+			json_array_append_new(all, json_pack("{s:s, s:I, s:s}", "request", watch_request_name(request), "calls",
+							     (json_int_t)r->refused[request], "last_error",
+							     strerrorname_np(r->refused_error[request]) ?: "another error"));
+	return all;
+}
+
 static json_t *losses_json(const struct watch_record *r)
 {
 	json_t *o = json_pack("{s:I, s:I, s:I}", "lost_events", (json_int_t)r->lost_events,
@@ -614,6 +627,7 @@ static json_t *record_of(const struct watch_record *r, const struct watch_option
 	put(all, "overhead", overhead_json(&r->overhead));
 	put(all, "verdicts", verdicts_json(r));
 	put(all, "losses", losses_json(r));
+	put(all, "refused_requests", refused_json(r));
 	put(all, "not_covered", not_covered_json(r));
 	put(all, "mptcp", mptcp_json(r));
 	if (r->cpu_hz)
