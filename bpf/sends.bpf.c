@@ -197,6 +197,7 @@ static __always_inline bool datagram_asked_zerocopy(const struct books *b, const
 }
 
 #define EAGAIN_RET -11
+#define EIO_RET -5
 
 static __always_inline enum watch_failure failure_of(int ret)
 {
@@ -209,8 +210,8 @@ static __always_inline enum watch_failure failure_of(int ret)
 }
 
 /* In a watch. Nothing is sent twice, so what calls return is what is accepted. A datagram whose send fails may have
- * left all the same. */
-static __always_inline void datagram_accepted(struct watch_slot *slot, const struct sock *sk, int ret)
+ * left all the same. @size: of the send; 0: not known. */
+static __always_inline void datagram_accepted(struct watch_slot *slot, const struct sock *sk, u64 size, int ret)
 {
 	if (ret > 0) {
 		__sync_fetch_and_add(&slot->send_calls, 1);
@@ -218,6 +219,8 @@ static __always_inline void datagram_accepted(struct watch_slot *slot, const str
 	} else if (ret < 0 && ret != EAGAIN_RET) {
 		slot->send_failed = 1;
 		__sync_fetch_and_add(&slot->failed_sends[failure_of(ret)], 1);
+		if (ret == EIO_RET)
+			__sync_fetch_and_add(&slot->failed_bytes, size);
 		if (ret == ENOBUFS_RET && zerocopy_enabled(sk))
 			__sync_fetch_and_add(&slot->refused_by_unknown, 1);
 	}
@@ -255,8 +258,8 @@ static __always_inline u32 way_by_notification(struct watch_slot *slot, const st
 	return id != before ? CALL_SEND_ZEROCOPY : CALL_SEND_PLAIN;
 }
 
-/* @msg: NULL if it is not known. */
-static __always_inline int datagram_sent(struct sock *sk, int ret, const struct msghdr *msg, u32 program)
+/* @msg: NULL if it is not known, and @size 0. */
+static __always_inline int datagram_sent(struct sock *sk, int ret, const struct msghdr *msg, u64 size, u32 program)
 {
 	u32 msg_flags = msg ? msg->msg_flags : 0;
 	struct watch_slot *slot;
@@ -269,7 +272,7 @@ static __always_inline int datagram_sent(struct sock *sk, int ret, const struct 
 	if (msg && ret > 0)
 		note_ring_send(msg, cookie_of(sk), slot, true);
 	if (datagrams_watch)
-		datagram_accepted(slot, sk, ret);
+		datagram_accepted(slot, sk, size, ret);
 	else
 		send_returned(slot, ret);
 	if (ret > 0 && msg && way_of_datagram(sk, msg) == CALL_SEND_ZEROCOPY)
@@ -293,7 +296,7 @@ int BPF_PROG(send_call, struct sock *sk, int ret, int flags)
 	u32 place;
 
 	if (datagrams_wanted && is_udp(sk))
-		return datagram_sent(sk, ret, NULL, STACK_BY_SEND);
+		return datagram_sent(sk, ret, NULL, 0, STACK_BY_SEND);
 	if (ring_sends_noted)
 		ring_turns_end(ret);
 	if ((!calls_wanted && ret != ENOBUFS_RET) || !is_tcp(sk))
@@ -528,13 +531,13 @@ int BPF_PROG(datagram_send_enter_v6, struct sock *sk, struct msghdr *msg)
 SEC("?fexit/udp_sendmsg")
 int BPF_PROG(datagram_send_exit, struct sock *sk, struct msghdr *msg, size_t size, int ret)
 {
-	return sk->__sk_common.skc_family == AF_INET6_FAMILY ? 0 : datagram_sent(sk, ret, msg, STACK_BY_DATAGRAM_SEND);
+	return sk->__sk_common.skc_family == AF_INET6_FAMILY ? 0 : datagram_sent(sk, ret, msg, size, STACK_BY_DATAGRAM_SEND);
 }
 
 SEC("?fexit/udpv6_sendmsg")
 int BPF_PROG(datagram_send_exit_v6, struct sock *sk, struct msghdr *msg, size_t size, int ret)
 {
-	return datagram_sent(sk, ret, msg, STACK_BY_DATAGRAM_SEND_V6);
+	return datagram_sent(sk, ret, msg, size, STACK_BY_DATAGRAM_SEND_V6);
 }
 
 /* Up to 6.4 sendfile and splice have an entry of their own. Where the device cannot gather, it calls the other one. */
@@ -560,7 +563,7 @@ int BPF_PROG(datagram_page_exit, struct sock *sk, struct page *page, int offset,
 	slot = slot_at(cookie_of(sk), &place);
 	if (!slot || !before || *before != slot->sends_returned)
 		return 0;
-	datagram_accepted(slot, sk, ret);
+	datagram_accepted(slot, sk, size, ret);
 	if (sizes_wanted)
 		call_sized(slot, CALL_SEND_SPLICE, ret);
 	if (ret > 0)

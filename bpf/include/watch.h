@@ -371,7 +371,11 @@ struct watch_slot {
 	unsigned char datagrams;	/* it is a UDP socket */
 	unsigned int user;	/* of a UDP socket: the process that used it last */
 	unsigned long long moved_between;	/* with details: bytes copied between buffers of packets */
-	unsigned long long splice_sends;	/* of send_calls, those that spliced pages */
+	union {
+		unsigned long long splice_sends;	/* of send_calls, those that spliced pages */
+		/* Of a UDP socket with trampolines: given to sends that failed with EIO. */
+		unsigned long long failed_bytes;
+	};
 	/* Of the calls that have a place in histograms: the process that called last, and the place of its own;
 	 * those that have none, as it was not known yet that the socket is the subject's. */
 	unsigned int caller, sizes_at, unsized_calls;

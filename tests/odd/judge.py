@@ -53,7 +53,8 @@ class Outcome:
             return found + ([] if SHORT.search(first) else [f"sums may be short, unsaid: {first}"])
         return found + [*sites_and_sums(record, self.truth), *([] if self.together else unmeasured(record, self.truth)),
                         *completions(record, self.truth),
-                        *layers(record, self.truth), *refused(record, self.truth), *wording(record, self.truth, "" if self.together else self.told)]
+                        *layers(record, self.truth), *refused(record, self.truth), *failed(record, self.truth),
+                        *wording(record, self.truth, "" if self.together else self.told)]
 
 
 def text(file: Path) -> str:
@@ -196,6 +197,13 @@ def refused(record: dict, truth: dict) -> Iterator[str]:
     for request, calls in truth["refused"].items():
         if told.get(request, 0) < calls:
             yield f"{request} was refused {calls} times, told {told}"
+
+
+def failed(record: dict, truth: dict) -> Iterator[str]:
+    """Sends of datagrams that were made and refused, and what was copied for them."""
+    sends, size = record["total"].get("failed_sends", {}).get("EIO", 0), record["total"].get("failed_bytes")
+    if sends != truth["failed"] or size not in (None, truth["failed_bytes"]):
+        yield f"{truth['failed']} sends failed, of {truth['failed_bytes']} bytes, told {sends}, {size}"
 
 
 def wording(record: dict, truth: dict, told: str) -> Iterator[str]:

@@ -19,7 +19,7 @@ ORIGIN_ZEROCOPY, CODE_COPIED = 5, 1
 CLONE_NEWNET = 0x40000000
 BAD_POINTER = ctypes.c_void_p(1)
 SPLICE_F_GIFT = 8
-ETHTOOL_SSG, SIOCETHTOOL = 0x19, 0x8946
+ETHTOOL_STXCSUM, ETHTOOL_SSG, SIOCETHTOOL = 0x17, 0x19, 0x8946
 SYS_BPF = 280 if os.uname().machine == "aarch64" else 321
 BPF_PROG_LOAD, BPF_LINK_CREATE, BPF_PROG_TYPE_XDP, BPF_XDP = 5, 28, 6, 37
 XDP_BY_STACK, XDP_BY_DRIVER = 2, 4
@@ -74,7 +74,12 @@ def vmsplice(pipe: int, memory: ctypes.Array, flags: int) -> int:
 
 def without_scatter_gather(device: str) -> None:
     """ethtool -K DEVICE sg off."""
-    value = ctypes.create_string_buffer(struct.pack("II", ETHTOOL_SSG, 0), 8)
+    without(device, ETHTOOL_SSG)
+
+
+def without(device: str, feature: int) -> None:
+    """ethtool -K DEVICE FEATURE off."""
+    value = ctypes.create_string_buffer(struct.pack("II", feature, 0), 8)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         fcntl.ioctl(any_socket, SIOCETHTOOL,
                     struct.pack("16sP", device.encode(), ctypes.addressof(value)))

@@ -214,6 +214,7 @@ void watch_movements_add(struct watch_movements *into, const struct watch_moveme
 	into->refused_at_rest += from->refused_at_rest;
 	for (enum watch_failure error = 0; error < WATCH_FAILURE_COUNT; error++)
 		into->failed_sends[error] += from->failed_sends[error];
+	into->failed_bytes += from->failed_bytes;
 	into->declined_bytes += from->declined_bytes;
 	into->declined_unknown += from->declined_unknown;
 	into->passed_bytes += from->passed_bytes;

@@ -75,6 +75,7 @@ struct watch_movements {
 	struct watch_fate fate;
 	uint64_t refused_at_rest;	/* of enobufs: by sockets that had nothing in flight all the time */
 	uint64_t failed_sends[WATCH_FAILURE_COUNT];	/* of datagrams, by error */
+	uint64_t failed_bytes;	/* of those with EIO, which the kernel copied and freed; trampolines alone tell */
 	uint64_t declined_bytes;	/* of datagrams: zero copy was asked for, and send copied them all the same */
 	uint64_t declined_unknown;	/* sockets of which that is not known */
 	uint64_t passed_bytes;	/* received and passed on as pages: spliced or mapped */

@@ -223,6 +223,7 @@ static void fill_datagrams_sent(struct watch_movements *m, const struct watch_bo
 	fill_declined(m, book, hooked);
 	for (enum watch_failure error = 0; error < WATCH_FAILURE_COUNT; error++)
 		m->failed_sends[error] = slot->failed_sends[error];
+	m->failed_bytes = slot->failed_bytes;
 	watch_set_count(m, COUNT_enobufs, sent, refused_of(slot));
 	watch_set_count(m, COUNT_refused_optmem, sent && !refused_of(slot), 0);
 	watch_set_count(m, COUNT_refused_memlock, sent && !refused_of(slot), 0);

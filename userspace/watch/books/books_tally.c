@@ -338,6 +338,7 @@ static void movements_subtract(struct watch_movements *from, const struct watch_
 	from->refused_at_rest -= less->refused_at_rest;
 	for (enum watch_failure error = 0; error < WATCH_FAILURE_COUNT; error++)
 		from->failed_sends[error] -= less->failed_sends[error];
+	from->failed_bytes -= less->failed_bytes;
 	from->declined_bytes -= less->declined_bytes;
 	from->declined_unknown -= less->declined_unknown;
 	from->passed_bytes -= less->passed_bytes;

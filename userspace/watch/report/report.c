@@ -236,6 +236,17 @@ static bool sent_datagrams(const struct watch_record *r)
 	return false;
 }
 
+/* udp_send_skb() refuses what ip_make_skb() has copied. */
+static void print_failed_bytes(const struct watch_record *r, const struct report_page *p)
+{
+	char line[160], bytes[32];
+
+	bytes_text(r->total.moved.failed_bytes, bytes);
+	snprintf(line, sizeof(line), r->backend == BACKEND_TRAMPOLINE ? "EIO: %s were copied for nothing" :
+		 "EIO: they were copied for nothing; how much it was no tracepoint tells", bytes);
+	page_text(p, "               ", line, 15);
+}
+
 /* failed sends   100 with EIO, 3 with ECONNREFUSED: their datagrams were copied and thrown away, or never made */
 static void print_failed(const struct watch_record *r, const struct report_page *p)
 {
@@ -252,6 +263,8 @@ static void print_failed(const struct watch_record *r, const struct report_page 
 	if (!*line)
 		return;
 	page_text(p, "\nfailed sends   ", line, 15);
+	if (r->total.moved.failed_sends[WATCH_FAILURE_EIO])
+		print_failed_bytes(r, p);
 	if (r->total.moved.failed_sends[WATCH_FAILURE_EIO])
 		page_text(p, "               ", "EIO: UDP_SEGMENT needs a device that computes checksums before 6.11 "
 			  "(ethtool -K DEV tx on)", 15);

@@ -86,7 +86,7 @@ static json_t *fate_json(const struct watch_record *r, const struct watch_moveme
 }
 
 /* There if a send of datagrams failed. */
-static void failed_put(json_t *into, const struct watch_movements *m)
+static void failed_put(json_t *into, const struct watch_record *r, const struct watch_movements *m)
 {
 	json_t *o = json_object();
 
@@ -97,6 +97,8 @@ static void failed_put(json_t *into, const struct watch_movements *m)
 		put(into, "failed_sends", o);
 	else
 		json_decref(o);
+	if (m->failed_sends[WATCH_FAILURE_EIO])
+		put(into, "failed_bytes", integer_if(r->backend == BACKEND_TRAMPOLINE, m->failed_bytes));
 }
 
 static json_t *other_json(const struct watch_sum *sum)
@@ -126,7 +128,7 @@ static void put_movements(json_t *o, const struct watch_record *r, const struct 
 	put(o, "sites", watched_sites_json(r, moved));
 	put(o, "counts", counts_json(moved->counts_known, moved->count));
 	put(o, "fate", fate_json(r, moved));
-	failed_put(o, moved);
+	failed_put(o, r, moved);
 }
 
 static json_t *watched_causes_json(const struct watch_movements *moved)
