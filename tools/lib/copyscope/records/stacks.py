@@ -10,7 +10,8 @@ from .run_record import Record
 
 # Frames that stand where a stack is not told to its end.
 ENDS = {"whole": "", "deeper": "[deeper than 127 calls]", "no frame pointer": "[no frame pointer]",
-        "unread": "[the program was not read]", "kernel": "[no call of a program]", "io_uring": "[a thread of io_uring]"}
+        "unread": "[the program was not read]", "kernel": "[no call of a program]",
+        "io_uring": "[a thread of io_uring]"}
 
 
 @dataclass(frozen=True)
