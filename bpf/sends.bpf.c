@@ -12,6 +12,7 @@
 #include "bpf/include/datagram.bpf.h"
 #include "bpf/include/sizes.bpf.h"
 #include "bpf/include/send_flags.bpf.h"
+#include "bpf/include/uncovered.bpf.h"
 #include "bpf/include/user_stack.bpf.h"
 
 #define MSG_SPLICE_PAGES_FLAG 0x8000000
@@ -297,6 +298,8 @@ int BPF_PROG(send_call, struct sock *sk, int ret, int flags)
 
 	if (datagrams_wanted && is_udp(sk))
 		return datagram_sent(sk, ret, NULL, 0, STACK_BY_SEND);
+	if (calls_wanted && sk->sk_protocol == IPPROTO_MPTCP_NUMBER)
+		mptcp_copies(sk, ret);
 	if (ring_sends_noted)
 		ring_turns_end(ret);
 	if ((!calls_wanted && ret != ENOBUFS_RET) || !is_tcp(sk))
@@ -320,6 +323,13 @@ int BPF_PROG(send_call, struct sock *sk, int ret, int flags)
 		hold_fails(sk);
 	if (details_wanted && (zerocopy_sends_noted || ret == ENOBUFS_RET))
 		turns_end(sk, place, ret);
+	return 0;
+}
+
+SEC("?fexit/mptcp_sendmsg")
+int BPF_PROG(mptcp_sent, struct sock *sk, struct msghdr *msg, size_t size, int ret)
+{
+	mptcp_copies(sk, ret);
 	return 0;
 }
 

@@ -64,6 +64,14 @@ static __always_inline void uncovered_note(struct sock *sk)
 		gauge_add(&watch_gauges.uncovered[kind], 1);
 }
 
+/* A send to an MPTCP socket has ended, whose bytes are copied whatever it asks for: mptcp_sendmsg() drops MSG_ZEROCOPY and
+ * MSG_SPLICE_PAGES. Sockets of TCP below it carry them. */
+static __always_inline void mptcp_copies(const struct sock *sk, int ret)
+{
+	if (ret > 0 && window_is_open && watch_filter != WATCH_OF_PORTS && datagram_is_wanted(sk))
+		gauge_add(&watch_gauges.mptcp_copied, ret);
+}
+
 /* A receive has ended. Who reads by no port is of no subject that ports name. */
 static __always_inline void uncovered_received(struct sock *sk, int ret)
 {

@@ -451,6 +451,7 @@ struct watch_gauges {
 	unsigned long long sockmap_seen;	/* a socket was in one */
 	unsigned long long sized_processes;	/* that asked for histograms of their own */
 	unsigned long long uncovered[WATCH_UNCOVERED_COUNT];	/* sockets of the subject that have no books */
+	unsigned long long mptcp_copied;	/* what sends of the subject's tasks gave to MPTCP sockets */
 	/* Requests of the subject's tasks that the kernel refused, and the newest error of each. */
 	unsigned long long refused[WATCH_REQUEST_COUNT], refused_error[WATCH_REQUEST_COUNT];
 	unsigned long long size_strays;		/* sized sockets that were not known to be the subject's */

@@ -70,3 +70,28 @@ def test_subflows_are_added_up(tmp_path):
     assert len(joined) == len(record["sockets"]) == sum(totals.values())
     assert {each["layer"] for each in joined} == {"mptcp"}
     assert "MPTCP" in done.stderr and "2 subflows" in done.stderr
+
+
+# Two ways to send without a copy, and a plain one.
+SENDS = """
+import os, socket, tempfile
+def end():
+    return socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262)
+server, client = end(), end()
+server.bind(("127.0.0.1", 0)); server.listen(1)
+client.connect(server.getsockname()); other, _ = server.accept()
+file = tempfile.TemporaryFile(); file.write(bytes(4093)); file.flush()
+for _ in range(23):
+    sent = os.sendfile(client.fileno(), file.fileno(), 0, 4093) + client.send(bytes(4093), 0x4000000) + client.send(bytes(7))
+    while sent:
+        sent -= len(other.recv(sent))
+"""
+
+
+def test_what_mptcp_is_given_to_send_it_copies(tmp_path):
+    file = tmp_path / "record.json"
+    done = subprocess.run([COPYSCOPE, "watch", "--books", "calls", "--json", file, "--", sys.executable, "-c", SENDS],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert record_of(file)["mptcp_copied_bytes"] == 2 * PRIME + 23 * 7
+    assert "it copied all 188 kB that sends gave it" in done.stderr and "MPTCP copies" in done.stderr

@@ -53,7 +53,7 @@ class Outcome:
             return found + ([] if SHORT.search(first) else [f"sums may be short, unsaid: {first}"])
         return found + [*sites_and_sums(record, self.truth), *([] if self.together else unmeasured(record, self.truth)),
                         *completions(record, self.truth),
-                        *layers(record, self.truth), *refused(record, self.truth), *failed(record, self.truth),
+                        *layers(record, self.truth), *refused(record, self.truth), *failed(record, self.truth), *by_mptcp(record, self.truth),
                         *wording(record, self.truth, "" if self.together else self.told)]
 
 
@@ -197,6 +197,13 @@ def refused(record: dict, truth: dict) -> Iterator[str]:
     for request, calls in truth["refused"].items():
         if told.get(request, 0) < calls:
             yield f"{request} was refused {calls} times, told {told}"
+
+
+def by_mptcp(record: dict, truth: dict) -> Iterator[str]:
+    """What MPTCP was given to send, where a hook tells; other programs may give it some, too."""
+    copied = record["mptcp_copied_bytes"]
+    if copied is not None and copied < truth["mptcp"]:
+        yield f"MPTCP was given {truth['mptcp']} to send, told {copied}"
 
 
 def failed(record: dict, truth: dict) -> Iterator[str]:

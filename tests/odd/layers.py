@@ -41,6 +41,7 @@ def through(truth: Truth, layer: str, source: socket.socket, sink: socket.socket
     source.sendall(bytes(size))
     exactly(sink, size)
     truth.layers[layer] += size
+    truth.sums["mptcp"] += size * (layer == "mptcp")
 
 
 def copied_by_mptcp(truth: Truth, source: socket.socket, sink: socket.socket) -> None:
@@ -54,6 +55,7 @@ def copied_by_mptcp(truth: Truth, source: socket.socket, sink: socket.socket) ->
     buffer[:] = b"x" * PAGES_BYTES
     assert b"x" not in exactly(sink, 2 * PAGES_BYTES), "MPTCP sent pages"
     truth.layers["mptcp"] += 2 * PAGES_BYTES
+    truth.sums["mptcp"] += 2 * PAGES_BYTES
     truth.always.append("MPTCP copies")
 
 

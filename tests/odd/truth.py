@@ -81,7 +81,7 @@ class Truth:
         return {"bytes": known, "limits": self.limits, "together": self.together,
                 "measured": sorted(self.measured),
                 "layers": self.layers, "refused": self.refused, "never": self.never, "always": self.always, "pids": self.pids,
-                **{name: self.sums[name] for name in ("sends", "completed", "copied", "asked", "dropped", "failed", "failed_bytes")}}
+                **{name: self.sums[name] for name in ("sends", "completed", "copied", "asked", "dropped", "failed", "failed_bytes", "mptcp")}}
 
     # Bytes
 

@@ -29,7 +29,7 @@
 #define QUEUES HOOKS_QUEUES
 #define SHARED HOOKS_SHARED
 #define SIZES HOOKS_SIZES
-#define REQUESTS HOOKS_REQUESTS
+#define WATCH HOOKS_WATCH
 #define SYSCALLS HOOKS_SYSCALLS
 #define PLAIN HOOK_PLAIN
 #define NEEDED HOOK_NEEDED
@@ -99,8 +99,9 @@ const struct hook hooks[] = {
 	FEXIT(6, "splice_read", "rx_splice", "skb_splice_bits", ALWAYS, PLAIN),
 	FEXIT(5, "splice_call", "sizes", "tcp_splice_read", SIZES, PLAIN),
 	FEXIT(3, "receive_map", "rx_map", "tcp_zerocopy_receive", ALWAYS, PLAIN),
-	FEXIT(2, "ulp_exit", "requests", "tcp_set_ulp", REQUESTS, PLAIN),
-	FEXIT(5, "zerocopy_exit", "requests", "sock_setsockopt", REQUESTS, PLAIN),
+	FEXIT(3, "mptcp_sent", "MPTCP", "mptcp_sendmsg", WATCH, PLAIN),
+	FEXIT(2, "ulp_exit", "requests", "tcp_set_ulp", WATCH, PLAIN),
+	FEXIT(5, "zerocopy_exit", "requests", "sock_setsockopt", WATCH, PLAIN),
 	WITHOUT(2, "call_refused", "requests", "sys_exit", SYSCALLS, PLAIN),
 	FENTRY(2, "psock_init", "layers", "sk_psock_init", ALWAYS, PLAIN),
 

@@ -21,8 +21,8 @@ enum hook_set {
 	HOOKS_QUEUES = 64,	/* and only a watch of UDP */
 	HOOKS_SHARED = 128,	/* what UDP needs and TCP passes, too */
 	HOOKS_SIZES = 256,	/* what only the sizes of calls need */
-	HOOKS_REQUESTS = 512,	/* options that were refused: a watch */
-	HOOKS_SYSCALLS = 1024,	/* the same, by what each system call passes: with details */
+	HOOKS_WATCH = 512,	/* what a watch alone tells: options that were refused, what MPTCP copies */
+	HOOKS_SYSCALLS = 1024,	/* options that were refused, by what each system call passes: with details */
 	HOOKS_ALL = 2047,
 };
 

@@ -271,6 +271,9 @@ struct watch_record {
 	struct watch_gap not_covered[WATCH_GAPS_MAX];
 	int gap_count;
 	uint64_t uncovered[WATCH_UNCOVERED_COUNT];	/* sockets of the subject that have no books */
+	/* What sends gave to MPTCP, which copied it; why that is not known, or empty. */
+	uint64_t mptcp_copied;
+	char mptcp_why[WHY_BYTES];
 	/* Refused requests of the subject's tasks, by kind, and the newest error of each; why that is not known, or empty. */
 	uint64_t refused[WATCH_REQUEST_COUNT];
 	int refused_error[WATCH_REQUEST_COUNT];

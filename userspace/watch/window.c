@@ -255,7 +255,7 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	probes.fault_inject = config->fault_inject;
 	probes.calls = config->books == WATCH_CALLS;
 	probes.sets = HOOKS_ALWAYS | HOOKS_ZEROCOPY | HOOKS_CALLS | HOOKS_DATAGRAMS | HOOKS_QUEUES | HOOKS_SHARED |
-		      HOOKS_TLS | HOOKS_REQUESTS | (config->details ? HOOKS_DETAIL | HOOKS_SYSCALLS : 0) | (config->sizes ? HOOKS_SIZES : 0);
+		      HOOKS_TLS | HOOKS_WATCH | (config->details ? HOOKS_DETAIL | HOOKS_SYSCALLS : 0) | (config->sizes ? HOOKS_SIZES : 0);
 	probes.hardware_dma = probes.references = true;
 	probes.cpu = config->cpu_hz;
 	probes.sizes = w->sizes = config->sizes;
@@ -539,8 +539,8 @@ static struct watch_gap *gap(struct watch_record *r, const char *what, bool seen
 static const char *why_apart(const struct watch *w, const struct watch_record *r, enum watch_layer layer)
 {
 	if (layer == WATCH_LAYER_MPTCP)
-		return "what TCP carried for it is in no sum of sites: no hook of a watch counts what its calls move. "
-		       "mptcp_sendmsg() copies all of it, as it drops MSG_ZEROCOPY and what sendfile asks for";
+		return "what TCP carried for it is in no sum of sites. What it was given to send was copied: "
+		       "mptcp_sendmsg() drops MSG_ZEROCOPY and what sendfile asks for";
 	if (layer != WATCH_LAYER_KTLS)
 		return "what TCP carried for it is in no sum of sites: whether it was copied above TCP is not measured";
 	if (r->backend != BACKEND_TRAMPOLINE)
@@ -573,6 +573,18 @@ static void uncovered_fill(const struct watch *w, struct watch_record *r)
 		gap(r, watch_uncovered_names(kind), gauges.uncovered[kind], no_books)->sockets =
 			r->uncovered[kind] = gauges.uncovered[kind];
 	gap(r, "RDMA", false, no_books);
+}
+
+static void mptcp_fill(const struct watch *w, struct watch_record *r)
+{
+	bool calls = r->backend != BACKEND_TRAMPOLINE && engine_have(w->probes, "accepted");
+
+	r->mptcp_copied = engine_gauges(w->probes).mptcp_copied;
+	if (w->subject.by == WATCH_PORTS)
+		snprintf(r->mptcp_why, WHY_BYTES, "ports name sockets of TCP, and no process");
+	else if (!calls && !engine_have(w->probes, "MPTCP"))
+		snprintf(r->mptcp_why, WHY_BYTES, r->backend == BACKEND_TRAMPOLINE ? "this kernel has no MPTCP" :
+			 "without trampolines a hook of each send tells of it, with --books calls");
 }
 
 static void refused_fill(const struct watch *w, struct watch_record *r)
@@ -702,6 +714,7 @@ static int read_beside_books(struct watch *w, struct watch_record *r)
 	probes_weigh(&r->laws[WATCH_LAW_probes], r, gauges.unbooked);
 	overhead_fill(w, r);
 	refused_fill(w, r);
+	mptcp_fill(w, r);
 	gaps_fill(w, r);
 	err = members_fill(w, r);
 	cgroups_fill(w, r);

@@ -309,6 +309,19 @@ static void print_tls(const struct watch_record *r, const struct report_page *p)
 	page_text(p, "               received: ", received, 15);
 }
 
+/* Of all sockets: the calls name those of MPTCP, and the books those of TCP. */
+static void print_mptcp_copies(const struct watch_record *r, const struct report_page *p)
+{
+	char line[WHY_BYTES + 80], copied[32];
+
+	bytes_text(r->mptcp_copied, copied);
+	if (*r->mptcp_why)
+		snprintf(line, sizeof(line), "how much it copied that was sent: not measured (%s)", r->mptcp_why);
+	else
+		snprintf(line, sizeof(line), "it copied all %s that sends gave it, also by sendfile and MSG_ZEROCOPY", copied);
+	page_text(p, "               ", line, 15);
+}
+
 /*
  * MPTCP          token 1a2b3c4d of python3, pid 812: 94.1 kB sent and 0 B received by 2 subflows
  */
@@ -329,6 +342,8 @@ static void print_mptcp(const struct watch_record *r, int top, const struct repo
 	}
 	if (count > top)
 		fprintf(p->out, "%15s%d more: --top %d\n", "", count - top, count);
+	if (count > 0)
+		print_mptcp_copies(r, p);
 	free(all);
 }
 

@@ -632,6 +632,7 @@ static json_t *record_of(const struct watch_record *r, const struct watch_option
 	put(all, "refused_requests", refused_json(r));
 	put(all, "not_covered", not_covered_json(r));
 	put(all, "mptcp", mptcp_json(r));
+	put(all, "mptcp_copied_bytes", integer_if(!*r->mptcp_why, r->mptcp_copied));
 	if (r->cpu_hz)
 		put(all, "cpu", cpu_json(r));
 	if (r->sizes.asked)
