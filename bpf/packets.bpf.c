@@ -600,11 +600,19 @@ static __always_inline void arrival_counted(const struct sk_buff *skb)
 	site_add(b, SITE_late_copy, skb->data_len);
 }
 
+static __always_inline bool arrival_is_skipped(const struct sk_buff *skb)
+{
+	return fault_inject == FAULT_SKIP_ARRIVAL && window_is_open && skb->data_len &&
+	       page_flags_of(skb) & SKBFL_ZEROCOPY_ENABLE && is_lost(FAULT_SKIP_ARRIVAL);
+}
+
 /* The kernel copies all pages of such a packet on its way to a socket of this machine. A bridge tells of it again as
  * its own arrival (br_pass_frame_up); what crosses to another namespace or comes from a device has no skb_iif yet. */
 SEC("?tp_btf/netif_receive_skb")
 int BPF_PROG(arrival, struct sk_buff *skb)
 {
+	if (arrival_is_skipped(skb))
+		return 0;
 	note_seen(SEEN_ARRIVAL);
 	if (details_wanted && !skb->skb_iif)
 		arrival_counted(skb);

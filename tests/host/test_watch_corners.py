@@ -214,6 +214,16 @@ def test_packets_that_no_program_saw_leave_are_noticed(words, status):
     assert sent[0]["counts"]["wire_referenced_bytes"] == (23 * 5000 if status == "balanced" else None)
 
 
+def test_one_packet_that_no_program_saw_leaves_what_others_show():
+    watching, record = Program(f"{BY_REFERENCE}by_reference(23)", before=ASK).watched("--break", "skip-arrival")
+    if record["backend"]["name"] == "trampoline":
+        pytest.skip("trampolines tell of copies where they are made")
+    fate, late = record["total"]["fate"], record["sites"]["late_copy"]
+    assert late["bytes"] is None and "skipped" in late["why"]
+    assert (fate["copied_later_bytes"], fate["unknown_bytes"], fate["uncopied_bytes"]) == (22 * 5000, 5000, 0)
+    assert all("passed while the kernel ran no program" in each["sentence"] for each in record["verdicts"])
+
+
 def completion_law(program: Program, *words) -> tuple[int, dict]:
     """Exit status of a watch over the program's one thing, and the law of its completions."""
     watching = Watching("-p", program.process.pid, *words)
