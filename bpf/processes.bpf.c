@@ -251,12 +251,12 @@ int BPF_PROG(process_enter, struct cgroup *to, const char *path, struct task_str
 	return 0;
 }
 
-static __always_inline bool comm_is_wanted(const struct watch_task *task)
+static __always_inline bool name_is_wanted(const char name[WATCH_TASK_COMM])
 {
 	for (int i = 0; i < WATCH_TASK_COMM; i++) {
-		if (task->comm[i] != subject_comm[i])
+		if (name[i] != subject_comm[i])
 			return false;
-		if (!task->comm[i])
+		if (!name[i])
 			break;
 	}
 	return true;
@@ -265,26 +265,19 @@ static __always_inline bool comm_is_wanted(const struct watch_task *task)
 enum { WORD_BYTES = 128 };
 
 /* The last part of the word that the current task was started by, as user space compares it
- * (userspace/watch/options/called.c). Of a longer word nothing is known. */
+ * (userspace/watch/options/called.c). Folders beyond so many bytes are part of the name, which then is none. */
 static __always_inline bool word_is_wanted(const struct task_struct *p)
 {
-	const void *start = (const void *)BPF_CORE_READ(p, mm, arg_start);
-	char word[WORD_BYTES] = {};
-	int same = 0;
+	const char *start = (const char *)BPF_CORE_READ(p, mm, arg_start);
+	char word[WORD_BYTES] = {}, name[WATCH_TASK_COMM] = {};
+	u32 last = 0;
 
 	if (bpf_probe_read_user_str(word, sizeof(word), start) <= 0)
 		return false;
-	for (int i = 0; i < WORD_BYTES - 1 && word[i]; i++) {
+	for (u32 i = 0; i < WORD_BYTES && word[i]; i++)
 		if (word[i] == '/')
-			same = 0;
-		else if (same >= 0 && same < WATCH_TASK_COMM - 1 && word[i] == subject_comm[same])
-			same++;
-		else
-			same = -1;
-		if (!word[i + 1])
-			return same > 0 && !subject_comm[same & (WATCH_TASK_COMM - 1)];
-	}
-	return false;
+			last = i + 1;
+	return bpf_probe_read_user_str(name, sizeof(name), start + last) > 0 && name_is_wanted(name);
 }
 
 /* A process that becomes a program of that name. Its own name is new by now. */
@@ -301,7 +294,7 @@ int BPF_PROG(process_exec, struct task_struct *p)
 		member->task = task;
 		return 0;
 	}
-	if (subject_comm[0] && (comm_is_wanted(&task) || word_is_wanted(p)))
+	if (subject_comm[0] && (name_is_wanted(task.comm) || word_is_wanted(p)))
 		member_add(&task, p);
 	return 0;
 }
