@@ -18,11 +18,11 @@ pytestmark = records.needs_root
 DETACHED = {
     "accepted": ({"tx_copy", "tx_reference", "tx_splice", "late_copy"},
                  {"send", "reference", "end to end", "witness sent", "witness zero-copy sends",
-                  "witness completions"}),
+                  "witness completions", "copied"}),
     "returned": ({"rx_discard"}, {"receive", "end to end", "witness received"}),
-    "rx_copy": ({"rx_copy", "late_copy"}, {"receive", "reference"}),
+    "rx_copy": ({"rx_copy", "late_copy"}, {"receive", "reference", "copied"}),
     "tx_copy": (set(), {"send", "reference"}),
-    "late_copy": (set(), {"reference"}),
+    "late_copy": (set(), {"reference", "copied"}),
     "user_gather": ({"user_gather"}, {"witness gathered"}),
 }
 ALWAYS_UNKNOWN = set(SITES) - {"user_gather", "tx_copy", "tx_reference", "tx_splice", "late_copy", "rx_copy",

@@ -67,6 +67,15 @@ static void break_reshape_causes(struct made *m, int flow, int n)
 	made_tx(m, flow)->site[SITE_reshape].bytes += n;
 }
 
+/* What was sent again may be copied twice: without that each send must say COPIED. */
+static void break_copied(struct made *m, int flow, int n)
+{
+	made_tx(m, flow)->count[COUNT_retrans_referenced_bytes] = 0;
+	made_tx(m, flow)->site[SITE_late_copy].bytes -= RETRANSMITTED;
+	m->stacks[flow].tally.bytes -= RETRANSMITTED;
+	made_tx(m, flow)->count[COUNT_copied_sends] += n;
+}
+
 static void break_passes(struct made *m, int flow, int n)
 {
 	m->timed_app[END_SENDER][flow].accepted_bytes += n;
@@ -130,6 +139,7 @@ static const struct expected_law {
 	  NEEDS_TOTALS | AT_ANY_END | NEEDS_NO_PROBE, "" },
 	{ "passes", break_passes, false, NEEDS_TOTALS, "" },
 	{ "content", break_content, false, NEEDS_TOTALS | AT_ANY_END | NEEDS_NO_PROBE, "" },
+	{ "copied", break_copied, true, NEEDS_PACKETS | AT_ANY_END, "accepted,tx_reference,late_copy," },
 	{ "probes", NULL, false, NEEDS_PACKETS | AT_ANY_END, "" },
 };
 

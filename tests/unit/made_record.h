@@ -79,7 +79,7 @@ static inline void made_flow(struct made *m, int flow)
 	m->sockets[2 * flow].cookie = 11 + flow;
 	m->sockets[2 * flow + 1].cookie = 21 + flow;
 	tx->count[COUNT_send_calls] = tx->count[COUNT_zerocopy_asked_sends] = MESSAGES;
-	tx->count[COUNT_zerocopy_sends] = tx->count[COUNT_completed_sends] = MESSAGES;
+	tx->count[COUNT_zerocopy_sends] = tx->count[COUNT_completed_sends] = tx->count[COUNT_copied_sends] = MESSAGES;
 	tx->count[COUNT_accepted_bytes] = tx->count[COUNT_zerocopy_bytes] = bytes;
 	tx->count[COUNT_pinned_pages] = tx->count[COUNT_released_pages] = PAGES;
 	tx->count[COUNT_retrans_referenced_bytes] = RETRANSMITTED;

@@ -208,6 +208,7 @@ TEST(the_verdict_says_that_every_byte_was_copied_and_why)
 TEST_OF_RECORD(the_verdict_counts_what_was_sent_without_a_copy)
 {
 	made_tx(&m, 0)->site[SITE_late_copy].bytes = m.stacks[0].tally.bytes = 0;
+	made_tx(&m, 0)->count[COUNT_copied_sends] = 0;
 	made_tx(&m, 1)->site[SITE_late_copy].bytes = m.stacks[1].tally.bytes = 837;
 	made_judge(&m);
 	assert_said(&m, "sent 36,000 of 36,837 bytes of referenced memory without a copy");
@@ -228,10 +229,42 @@ TEST(arrivals_without_a_copy_are_no_proof_where_completions_say_copied)
 			made_rx(&m, flow)->count[COUNT_user_referenced_bytes] = 0;
 			m.app[END_SENDER][flow].completions_copied *= copied;
 		}
+		m.experiment.path.tap[TAP_TX] = true;
 		derive_and_judge(&m);
 		assert_said(&m, copied ? "whether they were copied later was not measured" :
 					 "copied nothing on the way out");
+		assert_int_equal(m.r.sites[SITE_late_copy].how, copied ? HOW_NOT_MEASURED : HOW_DERIVED);
+		assert_int_equal(made_law(&m, "copied")->status, copied ? LAW_NOT_TESTABLE : LAW_BALANCED);
 	}
+}
+
+/* Where late copies are counted as they are made, COPIED and no copy cannot both be. */
+TEST_OF_RECORD(completions_that_say_copied_of_nothing_break_a_law)
+{
+	for (int flow = 0; flow < FLOWS; flow++) {
+		made_tx(&m, flow)->site[SITE_late_copy].bytes = m.stacks[flow].tally.bytes = 0;
+		made_tx(&m, flow)->count[COUNT_clean_bytes] = made_bytes(flow) + RETRANSMITTED;
+	}
+	made_judge(&m);
+	assert_string_equal(made_laws(&m, LAW_BROKEN), "copied,");
+	made_tx(&m, 0)->count[COUNT_reshaped_referenced_bytes] = made_tx(&m, 1)->count[COUNT_reshaped_referenced_bytes] = 1;
+	memset(&m.r.derived.total, 0, sizeof(m.r.derived.total));
+	made_judge(&m);
+	assert_int_equal(made_law(&m, "copied")->status, LAW_BALANCED);
+}
+
+/* io_uring says COPIED of sends, too, whose packet holds the notification of another. */
+TEST_OF_RECORD(what_io_uring_says_of_copies_is_no_proof_of_one)
+{
+	strcpy(m.experiment.plan.variant, "uring-zc");
+	made_attach(&m, "rings");
+	for (int flow = 0; flow < FLOWS; flow++) {
+		made_tx(&m, flow)->site[SITE_late_copy].bytes = m.stacks[flow].tally.bytes = 0;
+		made_tx(&m, flow)->count[COUNT_clean_bytes] = made_bytes(flow) + RETRANSMITTED;
+	}
+	made_judge(&m);
+	assert_string_equal(made_laws(&m, LAW_BROKEN), "");
+	assert_int_equal(made_law(&m, "copied")->status, LAW_NOT_TESTABLE);
 }
 
 TEST(no_verdict_is_given_on_what_was_not_measured)

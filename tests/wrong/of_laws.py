@@ -5,6 +5,7 @@ from __future__ import annotations
 from .change import Change
 
 LAWS, CAUSES, SITES = (f"userspace/judge/{name}.c" for name in ("laws", "causes", "sites"))
+COPIED = "userspace/judge/copied.c"
 SIDES = "userspace/judge/sides.h"
 UNIT = "build/tests/unit"
 FOUND, UNTESTABLE = f"{UNIT}/laws_test", f"{UNIT}/untestable_test"
@@ -50,6 +51,8 @@ OF_LAWS = (
     Change("law: witness completions", LAWS, "hooked ? kernel_completions : kernel_zerocopy_sends",
            "hooked ? kernel_zerocopy_sends : kernel_completions",
            "the two sources of completions are swapped", (FOUND,)),
+    Change("law: copied", COPIED, "if (t->late_bytes && !t->copied)", "if (t->late_bytes && !t->completed)",
+           "a completion without COPIED stands for a copy", (FOUND,)),
     Change("law: sequence accepted", LAWS, "\telse if (timed.made)\n\t\tweigh_sequence",
            "\telse if (timed.made && !counted.made)\n\t\tweigh_sequence",
            "where two passes were made, the timed one is not tested", (FOUND,)),

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "userspace/judge/copied.h"
 #include "userspace/judge/sides.h"
 #include "userspace/judge/sites.h"
 #include "userspace/record/experiment.h"
@@ -676,7 +677,7 @@ static const struct law_row {
 	{ "receive queue", "unread at the opening + received", "taken at the receive sites + unread at the closing", 0, true, false, NULL },
 	{ "reference queue", "unsent in user pages at the opening + tx_reference",
 	  "sent in user pages for the first time + unsent in them at the closing", 0, true, false, NULL },
-	{ "copied", "completed as COPIED", "copied, as far as counted", 0, true, false, NULL },
+	{ "copied", "completed as COPIED", "copied, as far as counted", 0, true, false, law_copied },
 	{ "sends", "accepted by sequence numbers", "returned by send calls", 0, true, false, NULL },
 	{ "receives", "returned by sequence numbers; of datagrams: copied", "returned by receive calls, or passed on as pages", 0, true, false, NULL },
 	{ "TLS send", "plaintext accepted by kernel TLS", "tls_copy + tls_reference + tls_splice", 0, false, true,

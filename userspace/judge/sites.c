@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "userspace/judge/copied.h"
 #include "userspace/record/experiment.h"
 #include "userspace/tables/receivers.h"
 
@@ -313,6 +314,18 @@ static void pins_fill(struct record *r)
 		pins_by_trampoline(p, r);
 }
 
+/* A capture on the way out copies before any arrival could tell, and no tracepoint sees it. */
+static void deny_late_copy(struct record *r)
+{
+	struct site_value *late = &r->sites[SITE_late_copy];
+
+	if (!record_tapped(r) || !copies_denied(r))
+		return;
+	late->how = HOW_NOT_MEASURED;
+	snprintf(late->why, WHY_BYTES, "completions say COPIED, arrivals do not: what a packet capture copies "
+		 GET_TRAMPOLINES);
+}
+
 void sites_fill(struct record *r)
 {
 	for (enum site s = 0; s < SITE_COUNT; s++) {
@@ -322,5 +335,6 @@ void sites_fill(struct record *r)
 		r->sites[s].tally = r->derived.total.site[s];
 		snprintf(r->sites[s].why, WHY_BYTES, "%s", why);
 	}
+	deny_late_copy(r);
 	pins_fill(r);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "userspace/common/text.h"
+#include "userspace/judge/copied.h"
 #include "userspace/judge/laws.h"
 #include "userspace/judge/sites.h"
 #include "userspace/record/experiment.h"
@@ -124,19 +125,10 @@ static void part_of(bool exact, uint64_t part, uint64_t whole, char text[static 
 	snprintf(text, 80, "%s of %s", part ? first : "0", second);
 }
 
-/* Where arrivals stand for copies, the kernel's completions know better: a capture copies before. */
-static bool completions_deny(const struct record *r)
-{
-	const struct app_totals *tx = record_app(r, END_SENDER);
-
-	return r->sites[SITE_late_copy].how == HOW_DERIVED && !copied_on_the_way(r) && tx->completions_read &&
-	       !plan_notified_by_ring(&r->experiment->plan) && tx->sum.completions_copied &&
-	       !r->derived.total.count[COUNT_nosg_sends];
-}
-
 static bool copies_are_known(const struct record *r)
 {
-	if (completions_deny(r))
+	/* Where arrivals stand for copies, the kernel's completions know better: a capture copies before. */
+	if (copies_denied(r))
 		return false;
 	return r->sites[SITE_late_copy].how != HOW_NOT_MEASURED && (!sent_clean(r) || clean_is_known(r));
 }

@@ -3,6 +3,8 @@
  * after all, or is not known. See bpf/include/watch.h for what each number is. */
 #include "userspace/watch/books/books_fate.h"
 
+#include "userspace/judge/copied.h"
+
 enum { STATE_SYN_SENT = 2, STATE_SYN_RECV = 3, STATE_FIN_WAIT1 = 4, STATE_LAST_ACK = 9, STATE_CLOSING = 11 };
 
 static bool fin_is_on_its_way(const struct watch_reading *r)
@@ -103,86 +105,54 @@ uint32_t watch_opened_sends(const struct watch_book *book)
 	return book->slot.opened_sends < made ? book->slot.opened_sends : made;
 }
 
-/* Sends that the kernel completed, those of them that it says were copied, and all that it had to complete. */
-struct completions {
-	uint64_t all, copied, due;
-};
-
-static struct completions completions_of(const struct watch_book *book)
-{
-	const struct watch_slot *slot = &book->slot;
-	uint32_t sends = watch_last_of(book)->zerocopy_sends - book->opened.zerocopy_sends;
-
-	return (struct completions){
-		.all = slot->completed_sends + slot->ring_notified,
-		.copied = slot->copied_sends + slot->ring_copied,
-		.due = (uint64_t)watch_opened_sends(book) + sends + slot->ring_sends,
-	};
-}
-
-static struct watch_sides not_testable(const char *why)
-{
-	return (struct watch_sides){ .why = why };
-}
-
 static struct watch_sides sides(uint64_t left, uint64_t right)
 {
 	return (struct watch_sides){ .known = true, .left = left, .right = right };
 }
 
-/* Something was copied that a completion tells of: by send itself, or before the window. */
-static bool copied_elsewhere(const struct watch_book *book, const struct watch_movements *m)
+static struct told_copies told_copies_of(const struct watch_book *book, const struct watch_hooked *hooked,
+					 const struct watch_movements *m)
 {
-	return m->site_bytes[SITE_tx_copy] || book->opened.referenced_bytes || book->slot.opened_sends;
-}
+	const struct watch_slot *slot = &book->slot;
+	uint32_t sends = watch_last_of(book)->zerocopy_sends - book->opened.zerocopy_sends;
+	struct told_copies t = {
+		.completed = slot->completed_sends + slot->ring_notified,
+		.copied = slot->copied_sends + slot->ring_copied,
+		.due = (uint64_t)watch_opened_sends(book) + sends + slot->ring_sends,
+		.copied_by_ring = slot->ring_copied,
+		.joined = slot->added_sends,
+		.late_bytes = slot->late_copied,
+		.moved_bytes = slot->reshaped,
+		.referenced_bytes = m->site_bytes[SITE_tx_reference],
+		.elsewhere = m->site_bytes[SITE_tx_copy] || book->opened.referenced_bytes || slot->opened_sends,
+		.sent_again = watch_sent_again(book),
+		.by_arrivals = !hooked->late_copies,
+		.moves_unseen = hooked->late_copies && !hooked->moved,
+	};
 
-/* What completions say is what notifications say that others joined: skb_zerocopy_notify_extend() leaves what they say. */
-static bool told_by_others(const struct watch_book *book, struct completions c)
-{
-	return book->slot.added_sends && c.copied <= book->slot.added_sends;
-}
-
-/* skb_copy_ubufs() notes in the notification that it copied, and a notification may stand for many sends. What
- * the kernel moves in other ways it notes only if the packet has no page left. */
-static struct watch_sides sides_of_completions(const struct watch_book *book, const struct watch_hooked *hooked,
-					       const struct watch_movements *m)
-{
-	struct completions c = completions_of(book);
-	bool done = c.all == c.due && !book->slot.unseen_reports && !book->slot.skipped_ids;
-	uint64_t late = book->slot.late_copied, referenced = m->site_bytes[SITE_tx_reference];
-
-	if (!c.copied != !late && told_by_others(book, c))
-		return not_testable("the kernel put notifications into others, which do not say if these were copied");
-	if (c.copied && !late && !book->slot.reshaped) {
-		if (copied_elsewhere(book, m))
-			return not_testable("send may have copied, or the bytes were sent before the window");
-		if (hooked->late_copies && !hooked->moved)
-			return not_testable("what the kernel moves behind the socket was not hooked");
-		return sides(1, 0);
-	}
-	if (late && !done && c.copied < c.due)
-		return not_testable("not all of its sends by reference are completed");
-	if (late && !c.copied)
-		return sides(0, 1);
-	if (late && late >= referenced && !copied_elsewhere(book, m) && !watch_sent_again(book))
-		return sides(c.copied, c.all);
-	return sides(!!c.copied, !!c.copied);
+	t.ended = t.completed == t.due && !slot->unseen_reports && !slot->skipped_ids;
+	return t;
 }
 
 struct watch_sides watch_copied_sides(const struct watch_book *book, const struct watch_hooked *hooked,
 				      const struct watch_movements *m)
 {
+	struct told_copies told = told_copies_of(book, hooked, m);
+	struct sides s;
+	const char *why;
+
 	if (!has(m, SITE_tx_reference))
-		return not_testable("references were not counted");
-	if (!completions_of(book).due && !m->site_bytes[SITE_tx_reference])
+		return watch_not_known("references were not counted");
+	if (!told.due && !told.referenced_bytes)
 		return sides(0, 0);
 	if (!watch_completions_were_counted(book, hooked) || !watch_rings_were_counted(book, hooked))
-		return not_testable("notifications were not counted");
+		return watch_not_known("notifications were not counted");
 	if (book->slot.ring_silent)
-		return not_testable("its io_uring was not asked to tell of copies");
+		return watch_not_known("its io_uring was not asked to tell of copies");
 	if (!watch_late_copies_are_known(book, hooked))
-		return not_testable("late copies were not counted");
-	return sides_of_completions(book, hooked, m);
+		return watch_not_known("late copies were not counted");
+	why = copied_sides(&told, &s);
+	return why ? watch_not_known(why) : sides(s.left, s.right);
 }
 
 static struct watch_hooked but_for_unseen(const struct watch_hooked *hooked)
