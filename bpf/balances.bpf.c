@@ -102,6 +102,7 @@ static __always_inline void holder_apply(struct watch_book *book)
 {
 	bool ours;
 
+	brought_apply(book);
 	if (book->pass != watch_pass)
 		return;
 	ours = is_member(book->holder.tgid);

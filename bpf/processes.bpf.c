@@ -238,6 +238,52 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 	return 0;
 }
 
+#define TYPE_OF_FILE 0170000 /* include/uapi/linux/stat.h */
+#define IS_SOCKET 0140000
+
+struct brought_walk {
+	struct watch_task task;
+	struct file **files;
+};
+
+/* One that no book covers is lost from here on. */
+static long socket_brought(u32 at, void *arg)
+{
+	struct brought_walk *w = arg;
+	const struct socket *socket;
+	const struct file *file = NULL;
+	const struct sock *sk;
+	u64 cookie;
+	u8 state;
+
+	bpf_probe_read_kernel(&file, sizeof(file), w->files + at);
+	if (!file || (BPF_CORE_READ(file, f_inode, i_mode) & TYPE_OF_FILE) != IS_SOCKET)
+		return 0;
+	socket = BPF_CORE_READ(file, private_data);
+	sk = BPF_CORE_READ(socket, sk);
+	cookie = BPF_CORE_READ(sk, __sk_common.skc_cookie.counter);
+	if (cookie && slot_find(cookie)) {
+		if (bpf_map_update_elem(&brought, &cookie, &w->task, BPF_ANY))
+			gauge_add(&watch_gauges.lost_members, 1);
+		return 0;
+	}
+	state = BPF_CORE_READ(sk, __sk_common.skc_state);
+	if (BPF_CORE_READ(sk, sk_protocol) == IPPROTO_TCP_NUMBER && state != BPF_TCP_LISTEN &&
+	    state != BPF_TCP_CLOSE)
+		gauge_add(&watch_gauges.unbooked, 1);
+	return 0;
+}
+
+/* @p joins the subject with sockets that were none of its. */
+static __always_inline void sockets_brought(const struct watch_task *task, const struct task_struct *p)
+{
+	struct brought_walk w = { .task = *task, .files = BPF_CORE_READ(p, files, fdt, fd) };
+	u32 count = BPF_CORE_READ(p, files, fdt, max_fds);
+
+	if (count)
+		bpf_loop(count, socket_brought, &w, 0);
+}
+
 /* A process, or a thread of it, enters the subject's cgroup. */
 SEC("?tp_btf/cgroup_attach_task")
 int BPF_PROG(process_enter, struct cgroup *to, const char *path, struct task_struct *p)
@@ -248,6 +294,7 @@ int BPF_PROG(process_enter, struct cgroup *to, const char *path, struct task_str
 		return 0;
 	task_describe(&task, p);
 	member_add(&task, p);
+	sockets_brought(&task, p);
 	return 0;
 }
 
@@ -294,8 +341,10 @@ int BPF_PROG(process_exec, struct task_struct *p)
 		member->task = task;
 		return 0;
 	}
-	if (subject_comm[0] && (name_is_wanted(task.comm) || word_is_wanted(p)))
-		member_add(&task, p);
+	if (!subject_comm[0] || !(name_is_wanted(task.comm) || word_is_wanted(p)))
+		return 0;
+	member_add(&task, p);
+	sockets_brought(&task, p);
 	return 0;
 }
 

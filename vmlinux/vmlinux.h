@@ -150,12 +150,24 @@ struct path {
 	struct dentry *dentry;
 };
 
-struct inode;
+struct inode {
+	unsigned short i_mode;
+};
 
 struct file {
 	struct inode *f_inode;
 	struct path f_path;
 	void *private_data;
+};
+
+/* include/linux/fdtable.h */
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
 };
 
 /* include/net/inet_sock.h, include/net/inet_connection_sock.h */
@@ -344,6 +356,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct css_set *cgroups;
 	struct nsproxy *nsproxy;
+	struct files_struct *files;
 	struct pid *thread_pid;
 	unsigned long nvcsw;
 	unsigned long nivcsw;

@@ -64,6 +64,22 @@ struct {
 	__type(value, struct heir);
 } heirs SEC(".maps") __weak;
 
+/* cookie of a socket -> the process that had it when it became part of the subject. Calls that move bytes tell no owner,
+ * and who else holds the socket may be the one who closes it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 16384);
+	__type(key, u64);
+	__type(value, struct watch_task);
+} brought SEC(".maps") __weak;
+
+/* May a process become part of the subject that no process of it forked? */
+static __always_inline bool others_may_join(void)
+{
+	return subject_cgroup || subject_comm[0];
+}
+
 #define IPPROTO_MPTCP_NUMBER 262
 
 /* MPTCP socket -> who holds its descriptor: those of TCP below it have none */
@@ -209,8 +225,12 @@ static __always_inline void owner_note(struct watch_book *book, const struct wat
 {
 	bool known = book->owner.tgid && !(book->flags & WATCH_GUESSED);
 
-	if (known && same_task(&book->owner, task))
+	if (known && same_task(&book->owner, task)) {
+		/* It may have joined the subject since. */
+		if (ours)
+			book->flags |= WATCH_OURS;
 		return;
+	}
 	if (task->kernel && book->owner.tgid)
 		return;
 	if (known)
@@ -317,9 +337,22 @@ static __always_inline void owner_note_current(struct watch_book *book, const st
 	owner_note(book, &task, current_is_member(&task));
 }
 
+/* A process has joined the subject and brought the socket along. */
+static __always_inline void brought_apply(struct watch_book *book)
+{
+	const struct watch_task *task;
+
+	if (!others_may_join() || book->flags & WATCH_OURS)
+		return;
+	task = bpf_map_lookup_elem(&brought, &book->cookie);
+	if (task)
+		owner_note(book, task, true);
+}
+
 /* The socket ends, and nobody was seen to use it but by a walk over descriptors. */
 static __always_inline void owner_note_holder(struct watch_book *book)
 {
+	brought_apply(book);
 	if (!book->owner.tgid && book->pass)
 		owner_note(book, &book->holder, is_member(book->holder.tgid));
 }

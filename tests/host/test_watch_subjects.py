@@ -88,6 +88,27 @@ def test_who_enters_a_cgroup_belongs_to_it_from_then_on(cgroup, programs):
     assert not unbalanced(record)
 
 
+ENTERS = """import os
+def moves(s, r):
+    if not (child := os.fork()):
+        open({procs!r}, "w").write(str(os.getpid()))
+        s.send(bytes({count})); take(r, {count}); os._exit(0)
+    os.waitpid(child, 0); s.close(); r.close()
+moves(a, b)
+moves(*pair())"""
+
+
+def test_who_enters_a_cgroup_brings_along_the_sockets_that_others_close(cgroup):
+    folder = cgroup[1]
+    parent = Program(ENTERS.format(procs=str(folder / "cgroup.procs"), count=INSIDE))
+    watching = Watching("--cgroup", folder)
+    parent.do()
+    record = watching.close()
+    parent.end()
+    assert sorted(of_processes(record).values()) == [(INSIDE, INSIDE)] * 2
+    assert len(record["sockets"]) == 4 and not unbalanced(record) and not any(record["losses"].values())
+
+
 def test_who_only_waits_in_a_cgroup_belongs_to_it_too(cgroup, programs):
     (_, folder), (inside, _) = cgroup, programs
     watching = Watching("--cgroup", folder)
