@@ -166,8 +166,13 @@ int BPF_PROG(refused, struct sock *sk, int flags, int err)
 }
 
 struct io_cqe___zc {
+	u64 user_data;
 	s32 res;
 	u32 flags;
+} OF_KERNEL;
+
+struct io_wq_work_node___zc {
+	struct io_wq_work_node___zc *next;
 } OF_KERNEL;
 
 /* A notification of io_uring's lies in the request that it completes (io_uring/notif.h, 6.0). */
@@ -175,6 +180,20 @@ struct io_kiocb___zc {
 	struct file *file;
 	u8 opcode;
 	struct io_cqe___zc cqe;
+	struct io_wq_work_node___zc comp_list;
+} OF_KERNEL;
+
+/* Requests that complete together, one after the other (__io_submit_flush_completions). */
+struct io_wq_work_list___zc {
+	struct io_wq_work_node___zc *first;
+} OF_KERNEL;
+
+struct io_submit_state___zc {
+	struct io_wq_work_list___zc compl_reqs;
+} OF_KERNEL;
+
+struct io_ring_ctx___zc {
+	struct io_submit_state___zc submit_state;
 } OF_KERNEL;
 
 struct io_notif_data___zc {
@@ -259,24 +278,86 @@ static __always_inline void ring_notified(const struct io_kiocb___zc *req, u32 r
 		notification_ends(uarg, send.cookie, 1, !copied);
 }
 
-/* io_uring's sends by reference pass no error queue: the send ends with the promise of a notification (F_MORE),
- * also if it fails, and is none then; that is a completion of its own, which tells of copies if it was asked to. */
-SEC("?tp_btf/io_uring_complete")
-int BPF_PROG(ring_done, void *ring, void *request)
+static __always_inline void ring_told(const struct io_kiocb___zc *req)
 {
-	const struct io_kiocb___zc *req = request;
-	u32 flags;
-	u8 opcode;
+	u32 flags = BPF_CORE_READ(req, cqe.flags);
+	u8 opcode = BPF_CORE_READ(req, opcode);
 
-	if (!ring_sends_noted || !req)
-		return 0;
-	flags = BPF_CORE_READ(req, cqe.flags);
-	opcode = BPF_CORE_READ(req, opcode);
 	if (flags & IORING_CQE_F_NOTIF_FLAG)
 		ring_notified(req, BPF_CORE_READ(req, cqe.res));
 	else if ((opcode == IORING_OP_SEND_ZC_NUMBER || opcode == IORING_OP_SENDMSG_ZC_NUMBER) &&
 		 flags & IORING_CQE_F_MORE_FLAG && BPF_CORE_READ(req, cqe.res) > 0)
 		ring_send_ended(req);
+}
+
+/* io_uring's sends by reference pass no error queue: the send ends with the promise of a notification (F_MORE),
+ * also if it fails, and is none then; that is a completion of its own, which tells of copies if it was asked to. */
+SEC("?tp_btf/io_uring_complete")
+int BPF_PROG(ring_done, void *ring, void *request)
+{
+	if (ring_sends_noted && request)
+		ring_told(request);
+	return 0;
+}
+
+enum { TOGETHER_MOST = 1 << 16 };
+
+struct overflow_walk {
+	u64 node, user_data;
+	s32 result;
+	u32 flags;
+	u64 found;		/* the request that it is of */
+	bool ambiguous;		/* requests of several sockets would do */
+};
+
+static __always_inline u64 file_of(u64 request)
+{
+	return (u64)BPF_CORE_READ((const struct io_kiocb___zc *)request, file);
+}
+
+/* A notification is told once: its note goes with it. Equal sends of one socket count alike, whichever was told before. */
+static long overflow_hop(u32 hop, void *arg)
+{
+	struct overflow_walk *w = arg;
+	const struct io_wq_work_node___zc *node = (void *)w->node;
+	u64 request = w->node - bpf_core_field_offset(struct io_kiocb___zc, comp_list);
+	const struct io_kiocb___zc *req = (void *)request;
+	u64 uarg = request + bpf_core_field_offset(struct io_notif_data___zc, uarg);
+
+	if (!node)
+		return 1;
+	w->node = (u64)BPF_CORE_READ(node, next);
+	if (BPF_CORE_READ(req, cqe.user_data) != w->user_data || BPF_CORE_READ(req, cqe.res) != w->result ||
+	    BPF_CORE_READ(req, cqe.flags) != w->flags)
+		return 0;
+	if (w->flags & IORING_CQE_F_NOTIF_FLAG) {
+		w->found = bpf_map_lookup_elem(&ring_sends, &uarg) ? request : 0;
+		return w->found != 0;
+	}
+	w->ambiguous |= w->found && file_of(w->found) != file_of(request);
+	w->found = request;
+	return 0;
+}
+
+/* The ring of completions is full: the kernel keeps the completion until there is room, and tells of it here alone, and
+ * not of which request. It is one of those that complete together, unless a worker completed it. */
+SEC("?tp_btf/io_uring_cqe_overflow")
+int BPF_PROG(ring_full, void *ring, u64 user_data, s32 result, u32 flags)
+{
+	struct overflow_walk w = { .user_data = user_data, .result = result, .flags = flags };
+	const struct io_ring_ctx___zc *of = ring;
+
+	if (!ring_sends_noted || !(flags & (IORING_CQE_F_NOTIF_FLAG | IORING_CQE_F_MORE_FLAG)))
+		return 0;
+	if (bpf_core_field_exists(of->submit_state.compl_reqs) &&
+	    bpf_core_field_exists(((struct io_kiocb___zc *)0)->comp_list)) {
+		w.node = (u64)BPF_CORE_READ(of, submit_state.compl_reqs.first);
+		bpf_loop(TOGETHER_MOST, overflow_hop, &w, 0);
+	}
+	if (w.found && !w.ambiguous)
+		ring_told((const void *)w.found);
+	else
+		gauge_add(&watch_gauges.rings_overflowed, 1);
 	return 0;
 }
 

@@ -454,6 +454,7 @@ struct watch_gauges {
 	unsigned long long mptcp_copied;	/* what sends of the subject's tasks gave to MPTCP sockets */
 	/* Requests of the subject's tasks that the kernel refused, and the newest error of each. */
 	unsigned long long refused[WATCH_REQUEST_COUNT], refused_error[WATCH_REQUEST_COUNT];
+	unsigned long long rings_overflowed;	/* completions of sends by reference that found no room: of nobody knows whom */
 	unsigned long long size_strays;		/* sized sockets that were not known to be the subject's */
 };
 

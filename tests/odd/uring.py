@@ -186,3 +186,29 @@ def uring_zero_copy_fails(truth: Truth) -> Iterator[None]:
         if due:
             ring.enter(0, 1)
     copied_on_arrival(truth)
+
+
+@odd()
+def uring_ring_overflows(truth: Truth) -> Iterator[None]:
+    """SEND_ZC whose completions, and then notifications, find no room: the kernel keeps them until they are read."""
+    (a, b), ring, small, rounds = truth.pair(), Ring(), 1000, 4
+    yield
+    for _ in range(rounds):
+        for _ in range(ENTRIES):
+            ring.prepare(a, SEND_ZC, small, options=REPORT_USAGE)
+        ring.enter(ENTRIES, 0)
+    truth.take(b, ENTRIES * rounds * small)
+    due = 2 * ENTRIES * rounds
+    while due:
+        for result, said in ring.completions():
+            due -= 1
+            if said & IS_NOTIFICATION:
+                truth.completed(1, bool(result & 0xFFFFFFFF & USAGE_COPIED))
+                continue
+            if result != small:
+                raise CannotRun(f"SEND_ZC returned {result}")
+            truth.sent("tx_reference", result)
+            truth.sums.update({"sends": 1, "asked": 1})
+        if due:
+            ring.enter(0, 1)
+    copied_on_arrival(truth)

@@ -143,6 +143,7 @@ const struct hook hooks[] = {
 
 	SOFTIRQ(1, "completion", "notifications", "sock", "inet_sk_error_report", ALWAYS, false, SEEN_REPORT),
 	TRACEPOINT(0, "ring_done", "rings", "io_uring_complete", ZEROCOPY | DETAIL, PLAIN),
+	TRACEPOINT(5, "ring_full", "rings overflowed", "io_uring_cqe_overflow", ZEROCOPY | DETAIL, PLAIN),
 	FENTRY(1, "notification_end", "completions", "__msg_zerocopy_callback", DETAIL, PLAIN),
 	FENTRY(3, "notification_put_enter", "completions", "msg_zerocopy_complete", DETAIL, ELSE),
 	FEXIT(3, "notification_put_exit", "completions", "msg_zerocopy_complete", DETAIL, ELSE),

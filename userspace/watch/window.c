@@ -85,7 +85,7 @@ static void hooked_note(struct watch *w)
 			       engine_have(w->probes, "late_copy"),
 		.devices = engine_have(w->probes, "devices"),
 		.moved = engine_have(w->probes, "moved"),
-		.rings = engine_have(w->probes, "rings"),
+		.rings = engine_have(w->probes, "rings") && engine_have(w->probes, "rings overflowed"),
 		.taps = engine_have(w->probes, "taps"),
 		.details = engine_have(w->probes, "reshape"),
 		.trampolines = engine_backend(w->probes, why) == BACKEND_TRAMPOLINE,
@@ -129,6 +129,7 @@ static void gauges_note(struct watch *w)
 	w->hooked.no_sockmaps = !gauges.sockmaps && !gauges.sockmap_seen;
 	w->hooked.no_orphans = !gauges.reshaped_orphans;
 	w->hooked.no_rings = !gauges.rings_seen;
+	w->hooked.rings &= !gauges.rings_overflowed;
 }
 
 /* A UDP socket without an address, of which no call moved a byte: programs make such ones to ask about devices. */

@@ -164,7 +164,7 @@ static struct watch_sides sides_of_completion(const struct watch_socket *s, cons
 		return watch_not_known("notifications came that were not seen: the process read them first, or "
 				 "they overtook others whose packets were lost");
 	if (!watch_rings_were_counted(book, hooked))
-		return watch_not_known("io_uring's notifications were not counted");
+		return watch_not_known("io_uring's notifications were not all counted: hooks came late, or its ring was full");
 	if (book->slot.ring_notified < book->slot.ring_sends)
 		return watch_not_known("io_uring may still have to notify");
 	return unless_missed(book, hooked, (struct watch_sides){
