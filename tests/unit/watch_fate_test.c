@@ -171,6 +171,20 @@ TEST(a_notification_that_joined_another_denies_no_copy)
 	assert_true(copied_law(&book, &all).known);
 }
 
+/* The process read one before the hook looked. */
+TEST(completions_are_the_least_where_notifications_came_that_nobody_saw)
+{
+	struct watch_book book = sent_as(WATCH_KIND_REFERENCE);
+
+	assert_int_equal(filled(&book, &tracepoints).moved.unseen_completions, 0);
+	book.slot.completed_sends--;
+	book.slot.unseen_reports = 1;
+	assert_int_equal(filled(&book, &tracepoints).moved.unseen_completions, 1);
+	book.slot.unseen_reports = 0;
+	book.slot.skipped_ids = 1;
+	assert_int_equal(filled(&book, &tracepoints).moved.unseen_completions, 1);
+}
+
 TEST(a_copy_that_is_not_completed_yet_breaks_nothing)
 {
 	struct watch_hooked all = trampolines();

@@ -190,6 +190,16 @@ TEST_OF_WATCH(what_is_not_known_is_no_0)
 	assert_non_null(strstr(text, "  9.00 MB       0 B         -         -         -        1  nginx"));
 }
 
+TEST_OF_WATCH(completions_that_nobody_saw_all_of_are_told_as_the_least)
+{
+	print(ROWS_PROCESSES, 200, watch_report_print);
+	assert_null(strstr(text, " completed, at least "));
+	m.r.total.moved.unseen_completions = 1;
+	print(ROWS_PROCESSES, 200, watch_report_print);
+	assert_non_null(strstr(text, " made, at least "));
+	assert_non_null(strstr(text, " completed, at least "));
+}
+
 TEST_OF_WATCH(a_refused_send_is_no_copy_of_unknown_bytes)
 {
 	print(ROWS_PROCESSES, 120, watch_report_print);

@@ -143,6 +143,10 @@ TEST(notifications_that_all_say_copied_are_told_where_nothing_else_is_known)
 	made_moved(&m)->count[COUNT_completed_sends] = made_moved(&m)->count[COUNT_copied_sends] = 200;
 	sentence_of_process(&m.r, &m.process[0], text);
 	assert_non_null(strstr(text, all));
+	made_moved(&m)->unseen_completions = 1;
+	sentence_of_process(&m.r, &m.process[0], text);
+	assert_null(strstr(text, all));
+	made_moved(&m)->unseen_completions = 0;
 	made_moved(&m)->count[COUNT_copied_sends] = 199;
 	sentence_of_process(&m.r, &m.process[0], text);
 	assert_null(strstr(text, all));
@@ -172,6 +176,23 @@ TEST(zero_copy_in_vain_has_its_cause)
 	made_moved(&m)->late_by_tun_bytes = 5000000;
 	expect(&m, IN_VAIN ", most of it because of tun: a tun or tap device, or vhost behind it, copies every "
 	       "byte: route or bridge around it.");
+}
+
+/* As with a capture beside a local receiver: its end alone saves no copy. */
+TEST(two_causes_that_each_copy_all_of_it_are_both_named)
+{
+	in_vain(&m);
+	made_moved(&m)->site_bytes[SITE_late_copy] = 18000000;
+	made_moved(&m)->late_by_tap_bytes = 9000000;
+	expect(&m, IN_VAIN ", because of local delivery and of packet tap on tx: without one of them the other copies it "
+	       "still; late_copy is 200.0 % of tx_reference: packets also carry plain bytes, are sent again, or are copied for "
+	       "captures.");
+	made_moved(&m)->late_by_delivery_bytes = 8999999;
+	made_moved(&m)->site_bytes[SITE_late_copy] = 17999999;
+	made_moved(&m)->fate.later = 9000000;
+	expect(&m, IN_VAIN ", because of packet tap on tx: stop the packet capture, or bind it to another interface; with "
+	       "6.18 or later run it in another network namespace; late_copy is 200.0 % of tx_reference: packets also carry "
+	       "plain bytes, are sent again, or are copied for captures.");
 }
 
 /* Without a hook in each call those are known that the kernel obeyed; and of io_uring not even these. */

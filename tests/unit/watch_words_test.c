@@ -94,6 +94,8 @@ static const struct made_case cases[] = {
 	{ .sent = 9ull * MB, .referenced = 9 * MB, .late = 12 * MB, .asked = 41200, .delivered = 12 * MB,
 	  .fate = { .later = 9 * MB } },
 	{ .sent = 12000ull * MB, .spliced = 11000ull * MB, .fate = { .uncopied = 11000ull * MB, .unsure = MB } },
+	{ .sent = 9ull * MB, .referenced = 9 * MB, .late = 18 * MB, .delivered = 9 * MB, .tun = 9 * MB,
+	  .fate = { .later = 9 * MB } },
 	{ .sent = 9 * MB, .received = 9 * MB, .referenced = 4 * MB, .spliced = 3 * MB, .late = 2 * MB,
 	  .refused = 5, .memlock = 4, .optmem = 1, .peeked = 9, .mapped = MB, .passed = 2 * MB, .discarded = 3 * MB,
 	  .tun = MB, .fate = { .later = 2 * MB, .uncopied = MB, .unknown = 4 * MB, .held = 7 }, .told = 4 },

@@ -81,6 +81,8 @@ static void fill_completions(struct watch_movements *m, const struct watch_book 
 	bool rings = watch_rings_were_counted(book, hooked);
 	bool known = rings && watch_completions_were_counted(book, hooked);
 
+	/* The process may have read them before the hook looked, and then the next one tells no more of them. */
+	m->unseen_completions = known && (slot->unseen_reports || slot->skipped_ids);
 	watch_set_count(m, COUNT_zerocopy_sends, rings, (uint64_t)sends + slot->ring_sends);
 	watch_set_count(m, COUNT_completed_sends, known, slot->completed_sends + slot->ring_notified);
 	watch_set_count(m, COUNT_copied_sends, known && !slot->ring_silent, slot->copied_sends + slot->ring_copied);

@@ -161,9 +161,11 @@ static void say_count(const struct watch_record *r, enum count count, const char
 	size_t used = strlen(line);
 	char number[32];
 
+	bool least = r->total.moved.unseen_completions && (count == COUNT_completed_sends || count == COUNT_copied_sends);
+
 	number_text(f.bytes, number);
 	if (f.known)
-		snprintf(line + used, size - used, "%s%s %s", used ? ", " : "", number, what);
+		snprintf(line + used, size - used, "%s%s%s %s", used ? ", " : "", least ? "at least " : "", number, what);
 	else
 		snprintf(line + used, size - used, "%s%s not measured (%s)", used ? ", " : "", what,
 			 r->count_why[count]);

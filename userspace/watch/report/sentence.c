@@ -145,28 +145,34 @@ static const char *why_no_fate(const struct watch_record *r, const struct watch_
 	       "or they left before their packets were watched";
 }
 
-/* Why most of what was copied late was; false if nothing is known of it. */
-static bool chief_cause(const struct watch_movements *m, struct cause *chief)
+/* Why most of what was copied late was, and why the most of the rest; false if nothing is known of it. */
+static bool chief_causes(const struct watch_movements *m, struct cause *chief, struct cause *second)
 {
 	struct cause causes[WATCH_CAUSES_MAX];
 	int count = watch_causes_of(m, causes);
-	bool found = false;
 
-	for (int i = 0; i < count; i++)
-		if (causes[i].site == SITE_late_copy && (!found || causes[i].tally.bytes > chief->tally.bytes)) {
+	for (int i = 0; i < count; i++) {
+		if (causes[i].site != SITE_late_copy || causes[i].tally.bytes <= second->tally.bytes)
+			continue;
+		*second = causes[i];
+		if (second->tally.bytes > chief->tally.bytes) {
+			*second = *chief;
 			*chief = causes[i];
-			found = true;
 		}
-	return found;
+	}
+	return chief->tally.bytes;
 }
 
 static void say_cause(uint64_t copied, struct sentence *s)
 {
-	struct cause chief = {};
+	struct cause chief = {}, second = {};
 
-	if (!figure_site(s->moved, SITE_late_copy).known || !chief_cause(s->moved, &chief))
+	if (!figure_site(s->moved, SITE_late_copy).known || !chief_causes(s->moved, &chief, &second))
 		return;
-	if (!strcmp(chief.name, "local delivery"))
+	/* A capture copies a clone, and the packet itself may be copied for another reason. */
+	if (second.tally.bytes >= copied)
+		say(s, SAY_BECAUSE_BOTH, chief.name, second.name);
+	else if (!strcmp(chief.name, "local delivery"))
 		say(s, SAY_BECAUSE_LOCAL);
 	else if (!strcmp(chief.name, "arrival on this machine"))
 		say(s, SAY_BECAUSE_ARRIVED);
@@ -184,7 +190,7 @@ static void say_unknown_fate(const struct watch_record *r, uint64_t bytes, struc
 	say(s, SAY_FATE_UNKNOWN, size(bytes).text, why_no_fate(r, s->moved));
 	if (unseen)
 		say(s, SAY_UNSEEN, number(unseen).text);
-	if (some(told) && told.bytes == completed.bytes)
+	if (some(told) && told.bytes == completed.bytes && !s->moved->unseen_completions)
 		say(s, SAY_TOLD_COPIED, number(told.bytes).text);
 }
 

@@ -53,6 +53,7 @@ enum { SENTENCE_BYTES = 2000 };
 	X(BECAUSE_ARRIVED, OF_FATE, 0, ", where its packets arrived on this machine: at a receiver, a router " \
 	  "or a packet capture (which of them was not measured)")                                   \
 	X(BECAUSE, OF_FATE, 0, ", because of %: %")                                                 \
+	X(BECAUSE_BOTH, OF_FATE, 0, ", because of % and of %: without one of them the other copies it still")    \
 	X(BECAUSE_MOSTLY, OF_FATE, 0, ", most of it because of %: %")                               \
 	X(LATER_MORE, OF_SITE(late_copy) | OF_SITE(tx_reference), 0,                                \
 	  "; late_copy is % of tx_reference: packets also carry plain bytes, are sent again, or are " \

@@ -128,6 +128,8 @@ static void put_movements(json_t *o, const struct watch_record *r, const struct 
 	put(o, "sites", watched_sites_json(r, moved));
 	put(o, "counts", counts_json(moved->counts_known, moved->count));
 	put(o, "fate", fate_json(r, moved));
+	if (moved->unseen_completions)
+		put(o, "unseen_completions", json_integer(moved->unseen_completions));
 	failed_put(o, r, moved);
 }
 
