@@ -504,7 +504,7 @@ static __always_inline int moved_behind(const struct sk_buff *skb, int offset, i
 	flags = page_flags_of(skb);
 	bytes = flags & (SKBFL_ZEROCOPY_ENABLE | SKBFL_SHARED_FRAG) ?
 			bytes_in_frags(skb, offset, (long)offset + len) : 0;
-	if (!bytes || !has_left(skb))
+	if (!bytes || (!has_left(skb) && !is_being_encrypted(skb)))
 		return 0;
 	slot = flags & SKBFL_ZEROCOPY_ENABLE ? slot_of_pages(skb) : slot_find(cookie_of(skb->sk));
 	if (slot)

@@ -429,6 +429,7 @@ struct sk_buff {
 	struct rb_node rbnode;
 	struct net_device *dev;
 	struct sock *sk;
+	unsigned long _skb_refdst;
 	char cb[48];
 	unsigned int len;
 	unsigned int data_len;
@@ -440,6 +441,11 @@ struct sk_buff {
 	unsigned int end;
 	unsigned char *head;
 	unsigned char *data;
+};
+
+/* include/net/dst.h */
+struct dst_entry {
+	struct xfrm_state *xfrm;
 };
 
 struct refcount_struct {

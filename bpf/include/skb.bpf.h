@@ -128,4 +128,16 @@ static __always_inline bool has_left(const struct sk_buff *skb)
 	return skb->mac_header != skb->network_header || !BPF_CORE_READ(skb, dev, hard_header_len);
 }
 
+#define DST_WITHOUT_REFERENCE 1ul /* SKB_DST_NOREF */
+
+/* Is IPsec at work on a packet on its way out, before it has left? In TCP's own queues, where no packet has headers, its
+ * route is something else (tcp_tsorted_anchor). */
+static __always_inline bool is_being_encrypted(const struct sk_buff *skb)
+{
+	const struct dst_entry *route = (void *)(skb->_skb_refdst & ~DST_WITHOUT_REFERENCE);
+
+	return skb->transport_header != NO_SUCH_HEADER && !skb->skb_iif && bpf_core_field_exists(route->xfrm) &&
+	       BPF_CORE_READ(route, xfrm);
+}
+
 #endif

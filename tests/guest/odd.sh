@@ -11,5 +11,6 @@ echo up
 # The kernel asks for neither: a device file comes with its module, a layer is asked for by another name.
 modprobe tun
 modprobe tls
+modprobe xfrm_user
 # Fewer of what there are many of. Bytecode is written, as the library comes without.
 ODD_SMALL=1 PYTHONPATH=tests "$1" -S -m odd.suite /out "${@:2}" --together >/out/suite.txt 2>&1

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from odd import raw
 from odd.devices import CLEAN, TIMES, veth
 from odd.frame import WHOLE, needed, odd
-from odd.network import OURS, Far, bring_up, elsewhere, ip, own_network, receiver
+from odd.network import OURS, THEIRS, Far, bring_up, elsewhere, ip, own_network, receiver
 from odd.sends import copied_on_arrival, file_of, send_file
 from odd.truth import Truth
 
@@ -80,6 +80,32 @@ def macvlan_on_both(truth: Truth) -> Iterator[None]:
     def ours() -> None:
         ip("link", "add", "link", "v0", "name", "low", "type", "macvlan", "mode", "bridge")
     yield from copied_once(truth, far_on(truth, "top", over("macvlan", "mode", "bridge"), ours))
+
+
+def encrypted() -> None:
+    """IPsec (ESP in transport mode) between the two addresses."""
+    for spi, (source, target) in enumerate(((OURS, THEIRS), (THEIRS, OURS)), 0x1001):
+        ip("xfrm", "state", "add", "src", source, "dst", target, "proto", "esp", "spi", spi, "reqid", 1, "mode",
+           "transport", "aead", "rfc4106(gcm(aes))", "0x" + "5a" * 20, 128)
+    for way, (source, target) in (("out", (OURS, THEIRS)), ("in", (THEIRS, OURS)), ("out", (THEIRS, OURS)),
+                                  ("in", (OURS, THEIRS))):
+        ip("xfrm", "policy", "add", "src", source, "dst", target, "dir", way, "tmpl", "src", source, "dst", target,
+           "proto", "esp", "reqid", 1, "mode", "transport")
+
+
+@odd()
+def ipsec(truth: Truth) -> Iterator[None]:
+    """The kernel encrypts into packets, so it moves each byte into memory of its own first; completions say COPIED."""
+    own_network()
+    child = elsewhere(truth, receiver("v1", stack=encrypted))
+    veth(child)
+    encrypted()
+    far = Far(truth, child)
+    truth.never.append(CLEAN)
+    far.zero_copy(1)
+    yield
+    far.zero_copy(TIMES)
+    far.end()
 
 
 def splices(truth: Truth, far: Far, times: int) -> None:
