@@ -517,6 +517,27 @@ static __always_inline int moved_behind(const struct sk_buff *skb, int offset, i
 	return 0;
 }
 
+/* include/linux/netdev_features.h */
+#define FEATURES_SG 1ull
+#define FEATURES_SUMS (1ull << 1 | 1ull << 3 | 1ull << 4)
+#define FEATURES_TSO (1ull << 16 | 1ull << 20)
+
+static __always_inline u32 is_off(u64 on, u64 offered, u64 features)
+{
+	return !(on & features) && offered & features;
+}
+
+/* Bits of what the packet's device was told not to do. In a queue of a socket there is none, and what is read there is
+ * no device's: no cause asks for it. */
+static __always_inline u32 switches_off(const struct sk_buff *skb)
+{
+	const struct net_device *dev = skb->dev;
+	u64 on = BPF_CORE_READ(dev, features), offered = BPF_CORE_READ(dev, hw_features);
+
+	return is_off(on, offered, FEATURES_SG) * COPIED_SG_OFF | is_off(on, offered, FEATURES_SUMS) * COPIED_TX_OFF |
+	       is_off(on, offered, FEATURES_TSO) * COPIED_TSO_OFF;
+}
+
 /* Payload that is pulled into the linear part, collapsed, coalesced. */
 static __always_inline void reshaped(void *ctx, u32 arguments, const struct sk_buff *skb, int offset, int len)
 {
@@ -539,7 +560,7 @@ static __always_inline void reshaped(void *ctx, u32 arguments, const struct sk_b
 		return;
 	__sync_fetch_and_add(&slot->moved_between, end - start);
 	if (slot->ours)
-		charge_cause(ctx, arguments, SITE_reshape, 0, end - start, 1);
+		charge_cause(ctx, arguments, SITE_reshape, switches_off(skb), end - start, 1);
 }
 
 /* Every such move goes through skb_copy_bits (__pskb_pull_tail, skb_try_coalesce, tcp_collapse, skb_segment,
@@ -734,7 +755,7 @@ static __always_inline void late_copy_counted(void *ctx, const struct sk_buff *s
 		return;
 	site_change(b, SITE_late_copy, (u64)times * skb->data_len, times);
 	if (number_is_ours(number))
-		charge_cause(ctx, 2, SITE_late_copy, circumstances_of(skb), (u64)times * skb->data_len,
+		charge_cause(ctx, 2, SITE_late_copy, circumstances_of(skb) | switches_off(skb), (u64)times * skb->data_len,
 			     times);
 }
 

@@ -414,6 +414,8 @@ struct rtnl_link_ops {
 struct net_device {
 	struct device dev;
 	unsigned int flags;
+	u64 features;
+	u64 hw_features;
 	const struct rtnl_link_ops *rtnl_link_ops;
 	struct Qdisc *qdisc;
 	unsigned short hard_header_len;

@@ -292,6 +292,10 @@ enum circumstance {
 	COPIED_ELSEWHERE = 2, /* its device is in a namespace where no end of the run lives */
 	COPIED_UNSURE = 4,    /* the kernel does not show its list of captures */
 	COPIED_ANYWHERE = 8,  /* where the other end lives is not known */
+	/* Its device could do so, and was told not to (ethtool -K): */
+	COPIED_SG_OFF = 16,   /* take packets in pieces */
+	COPIED_TX_OFF = 32,   /* compute checksums */
+	COPIED_TSO_OFF = 64,  /* cut packets */
 };
 
 /* Where a byte was copied late or reshaped. */

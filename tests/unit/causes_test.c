@@ -149,6 +149,36 @@ TEST_OF_RECORD(stacks_of_one_cause_are_one_line)
 	assert_int_equal(m.r.causes[1].tally.bytes, 7);
 }
 
+/* WireGuard has the kernel cut packets though its device gathers; a switch that is on helps nobody. */
+TEST(a_switch_is_named_only_where_the_device_has_it_off)
+{
+	static const struct {
+		enum site site;
+		const char *stack, *name;
+		unsigned int off;
+	} of[] = {
+		{ MOVE, "skb_segment < tcp_gso_segment < inet_gso_segment", "switch sg on", COPIED_SG_OFF },
+		{ MOVE, "__pskb_pull_tail < skb_checksum_help < xfrm_output", "switch tx on", COPIED_TX_OFF },
+		{ LATE, "skb_segment < tcp_gso_segment < inet_gso_segment", "switch tso on", COPIED_TSO_OFF },
+	};
+	const unsigned int all = COPIED_SG_OFF | COPIED_TX_OFF | COPIED_TSO_OFF;
+
+	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+		struct made m;
+
+		made_init(&m);
+		m.r.derived.stack_count = 0;
+		made_stack(&m, of[i].site, of[i].stack, 100)->circumstances = all & ~of[i].off;
+		made_judge(&m);
+		assert_null(strstr(m.r.causes[0].remedy, of[i].name));
+		made_stack(&m, of[i].site, of[i].stack, 50)->circumstances = of[i].off;
+		made_stack(&m, of[i].site, of[i].stack, 50);
+		made_judge(&m);
+		assert_int_equal(m.r.cause_count, 1);
+		assert_non_null(strstr(m.r.causes[0].remedy, of[i].name));
+	}
+}
+
 TEST_OF_RECORD(an_unknown_stack_is_shown_and_never_summed)
 {
 	made_stack(&m, LATE, "quantum_tunnel_xmit < dev_hard_start_xmit", 5);

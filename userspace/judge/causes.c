@@ -77,6 +77,30 @@ static const char *cause_remedy(enum known cause)
 	return texts[cause].remedy;
 }
 
+/* Of causes that a switch of the device may take away, if it is off. */
+static const struct switched {
+	enum known cause;
+	unsigned int off;
+	const char *otherwise;
+} switched[] = {
+#define SWITCHED(symbol, off, remedy) { CAUSE_##symbol, off, remedy },
+	REMEDIES_WITHOUT_SWITCH(SWITCHED)
+#undef SWITCHED
+};
+
+/* @c has this stack, among others if it is not @fresh. */
+static void remedy_choose(struct cause *c, bool fresh, enum known known, unsigned int circumstances)
+{
+	for (size_t i = 0; i < ROWS(switched); i++) {
+		if (switched[i].cause != known)
+			continue;
+		if (circumstances & switched[i].off)
+			c->remedy = cause_remedy(known);
+		else if (fresh)
+			c->remedy = switched[i].otherwise;
+	}
+}
+
 /* The compiler adds suffixes such as .constprop.0. */
 static const struct caller *caller_find(const struct caller *table, size_t rows, int at,
 					const char *frame, size_t len)
@@ -201,7 +225,9 @@ void causes_of_stacks(struct cause_list *list, const struct copy_stack *stacks, 
 	for (int i = 0; i < count; i++) {
 		const struct copy_stack *from = &stacks[i];
 		char stack[STACK_TEXT_BYTES] = "";
+		int before = list->count;
 		enum known known;
+		struct cause *c;
 
 		if (from->site != site)
 			continue;
@@ -211,7 +237,8 @@ void causes_of_stacks(struct cause_list *list, const struct copy_stack *stacks, 
 				 from->frames);
 		if (known == CAUSE_UNKNOWN && !*stack)
 			snprintf(stack, sizeof(stack), "(no stack: kernel.kptr_restrict hides it)");
-		cause_add(list, known, site, stack, from->tally);
+		c = cause_add(list, known, site, stack, from->tally);
+		remedy_choose(c, list->count != before, known, from->circumstances);
 	}
 }
 

@@ -104,6 +104,18 @@ enum cause_place {
 	X(UNKNOWN, "unknown", CAUSE_ELSEWHERE,                                                \
 	  "not a caller that copyscope knows: please report this stack")
 
+/* X(symbol, circumstance, remedy): what to say where the copy's device was not told to leave that to the kernel. */
+#define REMEDIES_WITHOUT_SWITCH(X)                                                            \
+	X(SEGMENTATION, COPIED_TSO_OFF,                                                       \
+	  "packets are cut in software for a device, or a tunnel, that has no tso for them: " \
+	  "use one that has it")                                                              \
+	X(NO_SG, COPIED_SG_OFF,                                                               \
+	  "the device, or a tunnel or cipher before it, takes no packets in pieces, and no "  \
+	  "switch changes that: zero copy saves no copy there")                               \
+	X(CHECKSUM, COPIED_TX_OFF,                                                            \
+	  "a tunnel or cipher, or a device that cannot, has the kernel compute it, and user " \
+	  "pages may change on the way: zero copy saves no copy there")
+
 #define CAUSE_ENUM(symbol, name, place, remedy) CAUSE_##symbol,
 enum known { CAUSES(CAUSE_ENUM) CAUSE_COUNT };
 #undef CAUSE_ENUM
