@@ -481,6 +481,7 @@ static __always_inline bool is_mptcp(const struct tcp_sock *tp)
 
 /* sk_psock_init() marks the pointer so: 2a0133723f9e ("net: fix refcount bug in sk_psock_get (2)"), 6.0. */
 #define SK_USER_DATA_PSOCK_BIT 4ull
+#define SK_USER_DATA_BPF_BIT 2 /* SK_USER_DATA_BPF */
 
 static __always_inline bool is_in_sockmap(const struct sock *sk)
 {
@@ -526,6 +527,15 @@ static __always_inline void mptcp_layer_note(struct watch_book *book, const void
 
 /* Notes what stands between the program and TCP. It may come late and go again, a sockmap before the socket
  * moves to CLOSE: call it wherever the socket is seen. */
+/* Who has a socket without a descriptor, or hangs its own data on that of a program (iscsi_tcp, kcm), is no program. */
+static __always_inline bool is_used_by_kernel(const struct sock *sk)
+{
+	u64 data = (u64)sk->sk_user_data;
+
+	return BPF_CORE_READ_BITFIELD_PROBED(sk, sk_kern_sock) ||
+	       (data && !(data & (SK_USER_DATA_PSOCK_BIT | SK_USER_DATA_BPF_BIT)));
+}
+
 static __always_inline void layers_note(struct watch_book *book, const struct tcp_sock *tp)
 {
 	const struct inet_connection_sock *icsk = (const void *)tp;
@@ -542,6 +552,8 @@ static __always_inline void layers_note(struct watch_book *book, const struct tc
 		sockmap_note(book);
 	if (BPF_CORE_READ_BITFIELD(tp, repair))
 		book->layers |= 1u << WATCH_LAYER_REPAIR;
+	if (is_used_by_kernel((const void *)tp))
+		book->flags |= WATCH_IN_KERNEL;
 }
 
 #endif

@@ -171,6 +171,22 @@ TEST(a_notification_that_joined_another_denies_no_copy)
 	assert_true(copied_law(&book, &all).known);
 }
 
+/* As NVMe over TCP does, which reads by tcp_read_sock and copies as it likes. */
+TEST(what_the_kernel_itself_read_was_copied_only_if_a_hook_saw_that)
+{
+	struct watch_hooked all = trampolines(), counts = all;
+	struct watch_book book = sent_as(WATCH_KIND_COPY);
+
+	counts.rx_copies = true;
+	book.now.received = BYTES;
+	assert_true(knows(&book, &all, SITE_rx_copy));
+	book.flags |= WATCH_IN_KERNEL;
+	assert_false(knows(&book, &all, SITE_rx_copy));
+	assert_true(knows(&book, &counts, SITE_rx_copy));
+	book.slot.rx_discarded = BYTES;
+	assert_true(knows(&book, &all, SITE_rx_copy));
+}
+
 /* The process read one before the hook looked. */
 TEST(completions_are_the_least_where_notifications_came_that_nobody_saw)
 {

@@ -132,6 +132,19 @@ TEST(a_splice_left_without_a_copy_only_if_somebody_saw_it)
 	       "watched); 1.8 %, 221 MB, was copied by send.");
 }
 
+TEST(what_the_kernel_itself_spliced_is_from_no_page_cache)
+{
+	plain(&m, 12300000000, 0);
+	made_moved(&m)->site_bytes[SITE_tx_splice] = made_moved(&m)->fate.uncopied = 12300000000;
+	made_moved(&m)->site_bytes[SITE_tx_copy] = 0;
+	made_moved(&m)->spliced_in_kernel = 12300000000;
+	expect(&m, "100 % of 12.3 GB was spliced from memory of the kernel, which sent it itself, not copied by send, and all "
+	       "of it was handed over as pages.");
+	made_moved(&m)->spliced_in_kernel = 300000000;
+	expect(&m, "100 % of 12.3 GB was spliced from the page cache, a pipe or memory of the kernel, not copied by send, and "
+	       "all of it was handed over as pages.");
+}
+
 TEST(notifications_that_all_say_copied_are_told_where_nothing_else_is_known)
 {
 	static const char *const all = "; the kernel's notifications say of all 200 sends that it copied";

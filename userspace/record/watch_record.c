@@ -220,6 +220,7 @@ void watch_movements_add(struct watch_movements *into, const struct watch_moveme
 	into->passed_bytes += from->passed_bytes;
 	into->passed_unknown += from->passed_unknown;
 	into->copies_derived += from->copies_derived;
+	into->spliced_in_kernel += from->spliced_in_kernel;
 	into->unseen_completions += from->unseen_completions;
 	into->implausible += from->implausible;
 }

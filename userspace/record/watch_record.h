@@ -81,6 +81,7 @@ struct watch_movements {
 	uint64_t passed_bytes;	/* received and passed on as pages: spliced or mapped */
 	uint64_t passed_unknown;	/* sockets of which that is not known */
 	uint64_t copies_derived;	/* sockets whose rx_copy is the rest of what left, as their copies do not tell it */
+	uint64_t spliced_in_kernel;	/* of tx_splice: by sockets that the kernel itself sends by */
 	uint64_t unseen_completions;	/* sockets whose notifications nobody saw all of: their completions are the least */
 	uint64_t implausible;	/* sums of sockets that were more than any can move, or less than nothing */
 };

@@ -101,6 +101,8 @@ static void fill_sends(struct watch_movements *m, const struct watch_book *book,
 	watch_set_site(m, SITE_tx_copy, known, sent_as(book, WATCH_KIND_COPY));
 	watch_set_site(m, SITE_tx_reference, known, sent_as(book, WATCH_KIND_REFERENCE));
 	watch_set_site(m, SITE_tx_splice, known, sent_as(book, WATCH_KIND_SPLICE));
+	if (book->flags & WATCH_IN_KERNEL)
+		m->spliced_in_kernel = m->site_bytes[SITE_tx_splice];
 	watch_set_count(m, COUNT_tapped_bytes, hooked->taps && slot && !hooked->skipped, book->slot.tapped);
 	fill_completions(m, book, hooked);
 	fill_late_copy(m, book, hooked);
@@ -120,13 +122,15 @@ static void fill_receives_by_calls(struct watch_movements *m, const struct watch
 	uint64_t passed = slot->rx_spliced + slot->rx_mapped;
 	uint64_t taken = passed + slot->rx_discarded + m->site_bytes[SITE_rx_direct];
 	bool room = !(book->flags & WATCH_NO_SLOT);
+	/* The kernel may look at bytes where they lie (tcp_read_sock), and copy none. */
+	bool rest_is_copied = !(book->flags & WATCH_IN_KERNEL) || taken == returned;
 
 	watch_set_site(m, SITE_rx_splice, room, slot->rx_spliced);
 	watch_set_site(m, SITE_rx_map, room, slot->rx_mapped);
 	if (!hooked->rx_copies || book->slot.rx_odd) {
 		m->copies_derived = 1;
-		watch_set_site(m, SITE_rx_copy, room && hooked->discards && taken <= returned && !watch_was_urgent(book),
-			 returned - taken + m->count[COUNT_peeked_bytes]);
+		watch_set_site(m, SITE_rx_copy, room && hooked->discards && taken <= returned && !watch_was_urgent(book) &&
+			 rest_is_copied, returned - taken + m->count[COUNT_peeked_bytes]);
 	}
 	m->passed_bytes = passed;
 	m->passed_unknown = !room;

@@ -344,6 +344,7 @@ static void movements_subtract(struct watch_movements *from, const struct watch_
 	from->passed_bytes -= less->passed_bytes;
 	from->passed_unknown -= less->passed_unknown;
 	from->copies_derived -= less->copies_derived;
+	from->spliced_in_kernel -= less->spliced_in_kernel;
 	from->unseen_completions -= less->unseen_completions;
 	from->implausible -= less->implausible;
 }

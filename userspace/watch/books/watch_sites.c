@@ -119,7 +119,8 @@ static const char *why_unknown(const struct watch_record *r, const struct source
 		return "hooks for UDP came later than a socket that needs them (start the program by -- COMMAND), "
 		       "or a datagram is not whole, or " NO_ROOM;
 	if (site_has(site, SITE_OF_RECEIVER))
-		return "bytes were copied that no receive returned, an urgent byte was skipped, a sockmap may "
+		return "bytes were copied that no receive returned, an urgent byte was skipped, the kernel itself "
+		       "read them (--books calls counts what it copies), a sockmap may "
 		       "have moved bytes, a socket was reset with bytes unread and connected anew, or " NO_ROOM;
 	return NO_ROOM;
 }

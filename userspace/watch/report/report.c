@@ -555,8 +555,8 @@ void watch_report_print(const struct watch_record *r, const struct watch_page *p
 	if (print_rows(r, page, page->rows, page->top))
 		page_text(p, "  ", "Most needless first, then most sent and received. copied: by send, by recv or in "
 			  "between (>=: at least, as not all is known); no copy: sent by reference or spliced, and "
-			  "seen to be handed over as pages; needless: was to be sent so, and was copied all the "
-			  "same; -: not measured", 2);
+			  "seen to be handed over as pages; needless: sent by reference, or refused that by "
+			  "UDP, and copied; -: not measured", 2);
 	if (page->rows != ROWS_PEERS)
 		print_rows(r, page, ROWS_PEERS, page->top < PEERS_BESIDE ? page->top : PEERS_BESIDE);
 	print_balances(r, p);

@@ -248,6 +248,13 @@ static void say_declined(struct sentence *s)
 		say(s, SAY_DECLINED, number(s->moved->count[COUNT_zerocopy_sends]).text, size(s->moved->declined_bytes).text);
 }
 
+static const char *source_of_pages(const struct watch_movements *m)
+{
+	return !m->spliced_in_kernel ? "the page cache or a pipe" :
+	       m->spliced_in_kernel < m->site_bytes[SITE_tx_splice] ? "the page cache, a pipe or memory of the kernel" :
+								      "memory of the kernel, which sent it itself";
+}
+
 static void say_handed(const struct watch_record *r, struct sentence *s)
 {
 	struct figure sent = figure_sent(s->moved), copied = figure_site(s->moved, SITE_tx_copy);
@@ -259,9 +266,9 @@ static void say_handed(const struct watch_record *r, struct sentence *s)
 		say(s, SAY_REFERENCED, size(referenced.bytes).text);
 	}
 	if (some(spliced) && (some(referenced) || !sent.known))
-		say(s, SAY_SPLICED_TOO, size(spliced.bytes).text);
+		say(s, SAY_SPLICED_TOO, size(spliced.bytes).text, source_of_pages(s->moved));
 	else if (some(spliced))
-		say(s, SAY_SPLICED, share(spliced.bytes, sent.bytes).text, size(sent.bytes).text);
+		say(s, SAY_SPLICED, share(spliced.bytes, sent.bytes).text, size(sent.bytes).text, source_of_pages(s->moved));
 	say_fate(r, s);
 	if (some(copied))
 		say(s, SAY_COPIED, share(copied.bytes, sent.bytes).text, size(copied.bytes).text);

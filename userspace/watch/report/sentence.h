@@ -45,8 +45,8 @@ enum { SENTENCE_BYTES = 2000 };
 	X(ASKED_OFTEN, OF_SITE(tx_reference), 0, "asked for zero copy")                             \
 	X(REFERENCED, OF_SITE(tx_reference), 0, ": % was sent by reference")                        \
 	X(SPLICED, OF_SITE(tx_splice), OF_COUNT(accepted_bytes) | OF_COUNT(tls_carried_bytes),      \
-	  "% of % was spliced from the page cache or a pipe, not copied by send")                   \
-	X(SPLICED_TOO, OF_SITE(tx_splice), OF_COUNT(tls_carried_bytes), "; % was spliced from the page cache or a pipe")      \
+	  "% of % was spliced from %, not copied by send")                   \
+	X(SPLICED_TOO, OF_SITE(tx_splice), OF_COUNT(tls_carried_bytes), "; % was spliced from %")                     \
 	X(ALL_LATER, OF_FATE, 0, ", and all of it was copied after all")                            \
 	X(SOME_LATER, OF_FATE, 0, "; % of it was copied after all")                                 \
 	X(BECAUSE_LOCAL, OF_FATE, 0, ", because the receiver is local")                             \
