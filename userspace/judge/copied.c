@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "userspace/judge/sites.h"
 #include "userspace/record/experiment.h"
 
 /* skb_copy_ubufs() notes in the notification that it copied, and a notification may stand for many sends. What

@@ -283,11 +283,6 @@ static void pins_by_tracepoint(struct pins *p, const struct record *r)
 		snprintf(p->why, WHY_BYTES, "%.200s", why_not(r, "tx_copy"));
 }
 
-const char *metric_of_completions(const struct record *r)
-{
-	return plan_notified_by_ring(&r->experiment->plan) ? "rings" : "completions";
-}
-
 static void pins_by_trampoline(struct pins *p, const struct record *r)
 {
 	p->how = r->sites[SITE_tx_reference].how;

@@ -11,9 +11,6 @@
  */
 int ledger_derive(struct record *r);
 
-/* The question of the hooks that see the sends of this run complete. */
-const char *metric_of_completions(const struct record *r);
-
 /* The site by which the receiver takes bytes as pages; SITE_COUNT: it takes none so. */
 enum site site_of_pages(const struct record *r);
 

@@ -25,6 +25,11 @@ const struct app_totals *record_app(const struct record *r, enum end end)
 	return &r->experiment->app[end];
 }
 
+const char *metric_of_completions(const struct record *r)
+{
+	return plan_notified_by_ring(&r->experiment->plan) ? "rings" : "completions";
+}
+
 bool record_tapped(const struct record *r)
 {
 	const struct path_info *p = &r->experiment->path;

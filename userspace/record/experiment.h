@@ -108,6 +108,9 @@ struct record *record_far(const struct record *r);
 /* The totals of an end. */
 const struct app_totals *record_app(const struct record *r, enum end end);
 
+/* The question of the hooks that see the sends of this run complete. */
+const char *metric_of_completions(const struct record *r);
+
 /* True if a packet capture runs beside the path, in any namespace. */
 bool record_tapped(const struct record *r);
 
