@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import pytest
 
 from helpers import processes, schemas
 from helpers.foreign import free_port, serving
+from helpers.patience import Stopwatch
 from helpers.records import ROOT, needs_root
 from helpers.small_program import Program
 from helpers.watch_tool import COPYSCOPE, SCHEMA
@@ -367,6 +369,13 @@ def test_pprof_reads_a_profile(tmp_path):
     assert "send_five" in told and "work" in told
 
 
+def reader_of(watching: Watching) -> int:
+    """The process of a watch that looks at programs."""
+    reader, = processes.wait_until(lambda: [
+        pid for pid in processes.descendants(watching.process.pid) if processes.comm(pid) == "program-reader"])
+    return reader
+
+
 # CAP_DAC_READ_SEARCH, SETGID, SETUID, SETPCAP, SYS_PTRACE, CHECKPOINT_RESTORE.
 POWERS = "00000100000801c4"
 
@@ -374,8 +383,7 @@ POWERS = "00000100000801c4"
 def test_who_looks_at_programs_has_the_rights_for_that_and_ends_with_the_watch(tmp_path):
     with started(built(tmp_path)) as process:
         watching = Watching("-p", process.pid, "--stacks")
-        reader, = processes.wait_until(lambda: [
-            pid for pid in processes.descendants(watching.process.pid) if processes.comm(pid) == "program-reader"])
+        reader = reader_of(watching)
         # It lets go of its other rights last.
         processes.wait_until(lambda: "NoNewPrivs:\t1" in Path(f"/proc/{reader}/status").read_text())
         status = dict(line.split(":\t", 1) for line in Path(f"/proc/{reader}/status").read_text().splitlines()
@@ -385,6 +393,57 @@ def test_who_looks_at_programs_has_the_rights_for_that_and_ends_with_the_watch(t
         assert opened == {"pipe"}
         watching.close()
     assert not Path(f"/proc/{reader}").exists()
+
+
+# Twice the program; the second time its file system is unmounted while the watch goes on.
+UNMOUNT = """
+mount -t tmpfs none {hidden} && cp {program} {hidden}/gone || exit 9
+for each in {program} {hidden}/gone; do (sleep 0.3; echo; sleep 0.3; echo) | $each; done
+for try in $(seq 600); do umount {hidden} && exit 0; sleep 0.1; done
+exit 8
+"""
+
+
+def test_files_of_programs_that_ended_are_let_go_and_named_while_they_are_there(tmp_path):
+    program, hidden, file = built(tmp_path), tmp_path / "hidden", tmp_path / "record.json"
+    hidden.mkdir()
+    done = subprocess.run([COPYSCOPE, "watch", "--stacks", "--json", file, "--", "unshare", "-m", "sh", "-c",
+                           UNMOUNT.format(program=program, hidden=hidden)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    record = json.loads(file.read_text())
+    check_sums(record)
+    read = {Path(each["path"]).name: each["read"] for each in record["stacks"]["modules"]}
+    assert read["callers"] and not read["gone"]
+    sent = by_function(record, "tx_copy")
+    assert {name: sent[name] for name in SENT} == SENT
+    assert sum(moved for name, moved in sent.items() if name.startswith("gone+0x")) >= sum(SENT.values())
+    assert "1 file was not read" in " ".join(done.stderr.split())
+
+
+# userspace/watch/program_reader.h, and what its process has to end.
+NAMING_S = 10 + 1
+
+
+def test_programs_that_cannot_be_read_hold_the_window_up_for_a_bounded_time(tmp_path):
+    with started(built(tmp_path)) as process:
+        watching = Watching("-p", process.pid, "--stacks")
+        print(file=process.stdin, flush=True)
+        process.stdout.readline()
+        # As one that waits for a file system.
+        reader = reader_of(watching)
+        os.kill(reader, signal.SIGSTOP)
+        spent = Stopwatch()
+        record = watching.close()
+        assert spent.seconds() < NAMING_S + 2
+    # What held it up is over.
+    os.kill(reader, signal.SIGCONT)
+    processes.wait_until(lambda: not Path(f"/proc/{reader}").exists() or processes.state_of(reader) == "Z")
+    check_sums(record)
+    found = record["stacks"]
+    assert "longer than 10 s" in found["why"]
+    for stack in found["stacks"]:
+        assert stack["end"] == "unread" and len(stack["frames"]) > 2
+        assert all(found["frames"][each]["module"] is None and int(found["frames"][each]["offset"]) for each in stack["frames"])
 
 
 def test_books_that_look_at_no_call_have_no_stacks():

@@ -15,6 +15,9 @@
 /* Enough for the programs of a busy machine; what is beyond has no names. */
 enum { PROGRAMS_MOST = 4096, FILES_MOST = 900, CODE_MOST = 8192, LINE_BYTES = 4096 + 128, PATH_MOST = 4096 + 64 };
 
+/* To ask one takes some 15 us. */
+enum { ASKED_AT_ONCE = 256 };
+
 /* Room for one more, or NULL. */
 static void *grown(void *items, int count, int *room, int most, size_t size)
 {
@@ -31,12 +34,12 @@ static void *grown(void *items, int count, int *room, int most, size_t size)
 	return new;
 }
 
-/* By the time it started, of which /proc has hundredths of a second. */
-static bool is_same(uint32_t tgid, uint64_t started_ns)
+/* By the time it started, of which /proc has hundredths of a second. One that nobody waited for has let go of its memory. */
+static bool runs(uint32_t tgid, uint64_t started_ns)
 {
 	const uint64_t tick_ns = 1000000000ull / sysconf(_SC_CLK_TCK);
 	unsigned long long ticks = 0;
-	char path[64], line[1024], *at;
+	char path[64], line[1024], state, *at;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%u/stat", tgid);
@@ -45,10 +48,10 @@ static bool is_same(uint32_t tgid, uint64_t started_ns)
 		return false;
 	at = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
 	fclose(file);
-	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-			  &ticks) != 1)
+	if (!at || sscanf(at + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+			  &state, &ticks) != 2)
 		return false;
-	return ticks == started_ns / tick_ns;
+	return state != 'Z' && ticks == started_ns / tick_ns;
 }
 
 /* Opens a plain file and nothing that acts when it is opened. */
@@ -83,9 +86,34 @@ static int open_mapped(uint32_t tgid, const struct code *c, const char *path, ui
 	return open_plain(name, 0, inode);
 }
 
+static void let_go(int *fd, struct stat *was)
+{
+	if (*fd < 0)
+		return;
+	if (fstat(*fd, was))
+		*was = (struct stat){};
+	close(*fd);
+	*fd = -1;
+}
+
+/* The number of an inode may be used again: the time of its last change is not. -1 if it is another file. */
+static int if_same(int fd, const struct stat *was)
+{
+	struct stat is;
+
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &is) && is.st_dev == was->st_dev && is.st_ino == was->st_ino && is.st_size == was->st_size &&
+	    is.st_ctim.tv_sec == was->st_ctim.tv_sec && is.st_ctim.tv_nsec == was->st_ctim.tv_nsec)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* The last one that had these numbers. */
 static int file_find(const struct program_maps *all, uint32_t device, uint64_t inode)
 {
-	for (int i = 0; i < all->file_count; i++)
+	for (int i = all->file_count - 1; i >= 0; i--)
 		if (all->files[i].inode == inode && all->files[i].device == device)
 			return i;
 	return -1;
@@ -110,7 +138,11 @@ static int file_note(struct program_maps *all, uint32_t tgid, const struct code 
 	int at = file_find(all, device, inode);
 	struct code_file *files;
 
-	if (at >= 0) {
+	if (at >= 0 && all->files[at].let_go) {
+		all->files[at].fd = if_same(open_mapped(tgid, c, path, inode), &all->files[at].was);
+		all->files[at].let_go = all->files[at].fd < 0;
+	}
+	if (at >= 0 && !all->files[at].let_go) {
 		all->files[at].module.replaced |= replaced;
 		return at;
 	}
@@ -153,22 +185,22 @@ static void line_note(struct program_maps *all, struct program *p, char *line)
 static void perf_map_note(struct program *p)
 {
 	char path[128], line[256], *last = NULL;
-	unsigned int number = p->tgid;
 	struct stat process, state;
 	FILE *file;
 	int fd;
 
+	p->number = p->tgid;
 	snprintf(path, sizeof(path), "/proc/%u/status", p->tgid);
 	file = fopen(path, "re");
 	while (file && fgets(line, sizeof(line), file))
 		if (!strncmp(line, "NSpid:", 6) && (last = strrchr(line, '\t')))
-			number = strtoul(last, NULL, 10);
+			p->number = strtoul(last, NULL, 10);
 	if (file)
 		fclose(file);
 	snprintf(path, sizeof(path), "/proc/%u", p->tgid);
 	if (stat(path, &process))
 		return;
-	snprintf(path, sizeof(path), "/proc/%u/root%s%u.map", p->tgid, "/tmp/perf-", number);
+	snprintf(path, sizeof(path), "/proc/%u/root%s%u.map", p->tgid, "/tmp/perf-", p->number);
 	fd = open_plain(path, O_NOFOLLOW, 0);
 	if (fd < 0)
 		return;
@@ -243,7 +275,7 @@ void program_maps_look(struct program_maps *all, uint32_t tgid, uint64_t started
 	snprintf(path, sizeof(path), "/proc/%u/maps", tgid);
 	file = line ? fopen(path, "re") : NULL;
 	/* The file belongs to the process that has the number now, also once another one has it. */
-	p = file && is_same(tgid, started_ns) ? program_add(all, tgid, started_ns) : NULL;
+	p = file && runs(tgid, started_ns) ? program_add(all, tgid, started_ns) : NULL;
 	before = p ? p->count : 0;
 	while (p && fgets(line, LINE_BYTES, file))
 		line_note(all, p, line);
@@ -256,11 +288,66 @@ void program_maps_look(struct program_maps *all, uint32_t tgid, uint64_t started
 	perf_map_note(p);
 }
 
+/* By its name in this process' own mount namespace. */
+static void perf_map_again(struct program *p)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s%u.map", "/tmp/perf-", p->number);
+	if (p->perf_map < 0 && p->perf_map_was.st_ino)
+		p->perf_map = if_same(open_plain(path, O_NOFOLLOW, 0), &p->perf_map_was);
+}
+
 void program_maps_refresh(struct program_maps *all)
 {
 	for (int i = 0; i < all->program_count; i++)
-		if (is_same(all->programs[i].tgid, all->programs[i].started_ns))
+		if (runs(all->programs[i].tgid, all->programs[i].started_ns))
 			perf_map_note(&all->programs[i]);
+		else
+			perf_map_again(&all->programs[i]);
+	for (int i = 0; i < all->file_count; i++)
+		if (all->files[i].let_go && all->files[i].fd < 0)
+			all->files[i].fd = if_same(open_plain(all->files[i].module.path, 0, 0), &all->files[i].was);
+}
+
+/* What no program that runs has mapped. */
+static void files_let_go(struct program_maps *all)
+{
+	bool *mapped = calloc(all->file_count + 1, sizeof(*mapped));
+
+	for (int i = 0; mapped && i < all->program_count; i++)
+		for (int k = 0; !all->programs[i].ended && k < all->programs[i].count; k++)
+			if (all->programs[i].code[k].file >= 0)
+				mapped[all->programs[i].code[k].file] = true;
+	for (int i = 0; mapped && i < all->file_count; i++) {
+		struct code_file *file = &all->files[i];
+
+		if (mapped[i] || file->fd < 0)
+			continue;
+		let_go(&file->fd, &file->was);
+		file->let_go = true;
+		if (file->apart >= 0)
+			close(file->apart);
+		file->apart = -1;
+		file->apart_sought = false;
+	}
+	free(mapped);
+}
+
+void program_maps_let_go(struct program_maps *all)
+{
+	bool ended = false;
+
+	for (int i = 0; i < all->program_count && i < ASKED_AT_ONCE; i++) {
+		struct program *p = &all->programs[all->asked++ % all->program_count];
+
+		if (p->ended || runs(p->tgid, p->started_ns))
+			continue;
+		p->ended = ended = true;
+		let_go(&p->perf_map, &p->perf_map_was);
+	}
+	if (ended)
+		files_let_go(all);
 }
 
 const struct program *program_maps_find(const struct program_maps *all, uint32_t tgid, uint64_t started_ns)

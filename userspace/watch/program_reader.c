@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,8 @@
 #include "userspace/watch/stack_names.h"
 
 /* A file may be made to keep a parser busy for ever. */
-enum { NAMING_CPU_S = 30, NAMING_MS = 60000, NAMING_BYTES = 1 << 30, END_MS = 1000, WAIT_MS = 60000, REST_NS = 2000000 };
+enum { NAMING_CPU_S = NAMING_MS / 1000, NAMING_BYTES = 1 << 30, END_MS = 1000, WAIT_MS = 60000, REST_NS = 2000000 };
+enum { ASK_MS = 1000 };
 enum { STACKS_MOST = 1 << 16, MODULES_MOST = 1 << 16, FRAMES_MOST = 1 << 20, PLACES_MOST = 1 << 23 };
 
 struct request {
@@ -99,6 +101,8 @@ static void confine_parser(void)
 	setrlimit(RLIMIT_CPU, &(struct rlimit){ NAMING_CPU_S, NAMING_CPU_S });
 	setrlimit(RLIMIT_AS, &(struct rlimit){ NAMING_BYTES, NAMING_BYTES });
 	prctl(PR_SET_NAME, "stack-names");
+	/* Ends it also while it waits for a file. */
+	alarm(NAMING_MS / 1000);
 	if (confine_for_good() || confine_syscalls(CONFINE_MEASURE))
 		_exit(1);
 }
@@ -184,21 +188,50 @@ static void serve_names(struct program_maps *maps, int count, int from, int to)
 		_exit(1);
 }
 
+/* Meanwhile what ended is let go. False at the end of the watch. */
+static bool next_request(int from, struct request *request, struct program_maps *maps, int64_t *ask_ms)
+{
+	struct pollfd ready = { .fd = from, .events = POLLIN };
+	int64_t left;
+
+	do {
+		left = *ask_ms - monotonic_ms();
+		if (left <= 0) {
+			program_maps_let_go(maps);
+			*ask_ms = in_ms(ASK_MS);
+			left = ASK_MS;
+		}
+	} while (!poll(&ready, 1, left));
+	return !move_all(from, request, sizeof(*request), false, INT64_MAX);
+}
+
+/* The watch may signal no process of root's, and a file may hold the other thread up: the end of a process ends that, too. */
+static void *end_with_watch(void *from)
+{
+	struct pollfd end = { .fd = *(int *)from };
+
+	while (poll(&end, 1, -1) < 0 && errno == EINTR)
+		;
+	sleep_ns(END_MS * NS_PER_MS);
+	_exit(0);
+}
+
 /* Signals of a terminal are for the watch, which tells when it ends. */
 static void __attribute__((noreturn)) serve(int from, int to)
 {
 	struct program_maps maps = {};
 	int keep[] = { from, to };
 	struct request request;
+	int64_t ask_ms = in_ms(ASK_MS);
+	pthread_t ending;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "program-reader");
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
-	if (confine_descriptors(keep, 2) || confine_root_but(powers))
+	if (confine_descriptors(keep, 2) || confine_root_but(powers) || pthread_create(&ending, NULL, end_with_watch, &from))
 		_exit(1);
-	while (!move_all(from, &request, sizeof(request), false, INT64_MAX)) {
+	while (next_request(from, &request, &maps, &ask_ms)) {
 		if (request.tgid)
 			program_maps_look(&maps, request.tgid, request.started_ns);
 		else
@@ -361,23 +394,46 @@ static void forget_names(struct user_stacks *out)
 	}
 }
 
-static void name_all(const struct kept_stacks *s, struct user_stack *raw, struct user_stacks *out)
+/* One for all that a window asks. */
+static int64_t naming_deadline(struct kept_stacks *s)
+{
+	if (!s->named_by_ms)
+		s->named_by_ms = in_ms(NAMING_MS);
+	return s->named_by_ms;
+}
+
+/* What it says after it failed may be of before. */
+static int ask_names(struct kept_stacks *s, struct user_stack *raw, struct user_stacks *out)
 {
 	struct request request = { .count = out->stack_count };
-	int64_t deadline = in_ms(NAMING_MS);
-	int err = move_all(s->to, &request, sizeof(request), true, deadline);
+	int64_t deadline = naming_deadline(s);
+	int err = s->failure;
 
+	if (!err)
+		err = move_all(s->to, &request, sizeof(request), true, deadline);
 	if (!err)
 		err = move_all(s->to, raw, out->stack_count * sizeof(*raw), true, deadline);
 	if (!err)
 		err = reply_read(s->from, out, deadline);
-	if (!err)
-		return;
-	forget_names(out);
-	snprintf(out->why, sizeof(out->why), "the process that reads programs failed: %s", strerror(-err));
+	return s->failure = err;
 }
 
-int stacks_read(const struct kept_stacks *s, struct watch_record *r)
+static int name_all(struct kept_stacks *s, struct user_stack *raw, struct user_stacks *out)
+{
+	int err = ask_names(s, raw, out);
+
+	if (!err)
+		return 0;
+	forget_names(out);
+	if (err == -ETIMEDOUT)
+		snprintf(out->why, sizeof(out->why), "reading the programs took longer than %d s, as where a file system "
+			 "hangs", NAMING_MS / 1000);
+	else
+		snprintf(out->why, sizeof(out->why), "the process that reads programs failed: %s", strerror(-err));
+	return stack_addresses_fill(raw, out);
+}
+
+int stacks_read(struct kept_stacks *s, struct watch_record *r)
 {
 	struct user_stack *raw = NULL;
 	int err;
@@ -388,7 +444,7 @@ int stacks_read(const struct kept_stacks *s, struct watch_record *r)
 		return 0;
 	err = engine_user_stacks(s->engine, &raw, &r->stacks);
 	if (!err && r->stacks.stack_count)
-		name_all(s, raw, &r->stacks);
+		err = name_all(s, raw, &r->stacks);
 	free(raw);
 	if (!err)
 		watch_stacks_weigh(r);
@@ -440,27 +496,26 @@ static int places_take(const struct watch_record *r, struct cpu_samples *samples
 }
 
 /* Once more, for what was loaded after the last look. */
-static int look_again(const struct kept_stacks *s, const struct user_stack *raw, int count)
+static void look_again(struct kept_stacks *s, const struct user_stack *raw, int count)
 {
-	int err = 0;
-
-	for (int i = 0; i < count && !err; i++) {
+	for (int i = 0; i < count && !s->failure; i++) {
 		const struct request request = { .tgid = raw[i].tgid, .started_ns = raw[i].started_ns };
 
 		if (request.started_ns && (!i || raw[i - 1].tgid != request.tgid))
-			err = move_all(s->to, (void *)&request, sizeof(request), true, in_ms(NAMING_MS));
+			s->failure = move_all(s->to, (void *)&request, sizeof(request), true, naming_deadline(s));
 	}
-	return err;
 }
 
-static int samples_name(const struct kept_stacks *s, const struct watch_record *r, struct cpu_samples *samples)
+static int samples_name(struct kept_stacks *s, const struct watch_record *r, struct cpu_samples *samples)
 {
 	struct user_stacks *out = &samples->programs;
 	struct user_stack *raw = NULL;
 	int err = places_take(r, samples, &raw, out), at = 0;
 
-	if (!err && out->stack_count && !look_again(s, raw, out->stack_count))
-		name_all(s, raw, out);
+	if (!err && out->stack_count) {
+		look_again(s, raw, out->stack_count);
+		err = name_all(s, raw, out);
+	}
 	for (int i = 0; i < samples->stack_count && !err; i++) {
 		const struct call_stack *named;
 
@@ -475,7 +530,7 @@ static int samples_name(const struct kept_stacks *s, const struct watch_record *
 	return err;
 }
 
-int samples_read(const struct kept_stacks *s, struct watch_record *r, bool last)
+int samples_read(struct kept_stacks *s, struct watch_record *r, bool last)
 {
 	struct cpu_samples samples;
 	int err = engine_samples(s->engine, &samples);
@@ -496,7 +551,7 @@ void stacks_close(struct kept_stacks *s)
 		return;
 	close(s->to);
 	close(s->from);
-	/* A file of others may hold it up: it ends with this process. */
+	/* A file of others may hold it up. */
 	while (!waitpid(s->reader, NULL, WNOHANG) && monotonic_ms() < deadline)
 		sleep_ns(NS_PER_MS);
 	*s = (struct kept_stacks){};

@@ -19,7 +19,12 @@ struct kept_stacks {
 	uint32_t every;		/* bytes: one of so many is sampled; 0: each counts */
 	pid_t reader;		/* that process; 0: none */
 	int to, from;
+	int64_t named_by_ms;	/* when it is waited for no longer; 0: nothing was asked yet */
+	int failure;		/* of it, after which it is asked nothing more */
 };
+
+/* A file system of a program that hangs holds a watch up for so long. */
+enum { NAMING_MS = 10000 };
 
 /* Before the caller gives up its rights; @of_calls: their stacks are kept; @of_clock: places of samples are to be named,
  * neither: no program is looked at. 0, or -errno with one line in @why. */
@@ -31,12 +36,13 @@ int stacks_wait(const struct kept_stacks *s, int timeout_ms);
 /* No call is put to a stack any more, and no sample counts: before the last reading of books. */
 void stacks_end(const struct kept_stacks *s);
 
-/* All stacks, named as far as they can be, into a record that has its books. 0 or -errno. */
-int stacks_read(const struct kept_stacks *s, struct watch_record *r);
+/* All stacks, named as far as they can be, into a record that has its books; where no name came in time, by their
+ * addresses. 0 or -errno. */
+int stacks_read(struct kept_stacks *s, struct watch_record *r);
 
 /* What samples of the clock found, into a record that has its processes; places in user space are named if it is the
  * last reading, as it takes a look at every program. 0 or -errno. */
-int samples_read(const struct kept_stacks *s, struct watch_record *r, bool last);
+int samples_read(struct kept_stacks *s, struct watch_record *r, bool last);
 
 /* A zeroed one is accepted. */
 void stacks_close(struct kept_stacks *s);

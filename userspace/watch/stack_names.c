@@ -303,6 +303,60 @@ static void stack_fill(struct naming *n, const struct user_stack *s, struct call
 		stack->end = STACK_BROKE;
 }
 
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Each once, sorted. */
+static int addresses_take(const struct user_stack *stacks, int count, uint64_t *all)
+{
+	int found = 0, kept = 0;
+
+	for (int i = 0; i < count; i++) {
+		memcpy(all + found, stacks[i].frames, stacks[i].depth * sizeof(*all));
+		found += stacks[i].depth;
+	}
+	if (found)
+		qsort(all, found, sizeof(*all), by_value);
+	for (int i = 0; i < found; i++)
+		if (!i || all[i] != all[i - 1])
+			all[kept++] = all[i];
+	return kept;
+}
+
+int stack_addresses_fill(const struct user_stack *stacks, struct user_stacks *out)
+{
+	uint64_t *all;
+	int depth = 0, err;
+
+	for (int i = 0; i < out->stack_count; i++)
+		depth += stacks[i].depth;
+	all = malloc((depth + 1) * sizeof(*all));
+	out->frame_count = all ? addresses_take(stacks, out->stack_count, all) : 0;
+	out->frames = calloc(out->frame_count + 1, sizeof(*out->frames));
+	out->places = calloc(depth + 1, sizeof(*out->places));
+	err = all && out->frames && out->places ? 0 : -ENOMEM;
+	for (int i = 0; i < out->frame_count && !err; i++)
+		out->frames[i] = (struct stack_frame){ .module = NO_MODULE, .offset = all[i] };
+	for (int i = 0; i < out->stack_count && !err; i++) {
+		struct call_stack *stack = &out->stacks[i];
+
+		stack->first = out->place_count;
+		stack->end = stacks[i].depth ? STACK_UNREAD : STACK_OF_KERNEL;
+		while (stack->count < (int)stacks[i].depth) {
+			const uint64_t *at = bsearch(&stacks[i].frames[stack->count++], all, out->frame_count,
+						     sizeof(*all), by_value);
+
+			out->places[out->place_count++] = at - all;
+		}
+	}
+	free(all);
+	return err;
+}
+
 static void naming_end(struct naming *n)
 {
 	for (int i = 0; n->elves && i < n->maps->file_count; i++)

@@ -10,4 +10,7 @@
  * -ENOMEM. */
 int stack_names_fill(const struct program_maps *maps, const struct user_stack *stacks, struct user_stacks *out);
 
+/* The same without a file: stacks, which have no frame yet, get their addresses. 0 or -ENOMEM. */
+int stack_addresses_fill(const struct user_stack *stacks, struct user_stacks *out);
+
 #endif

@@ -734,7 +734,7 @@ static int causes_read(const struct watch *w, struct watch_record *r)
 	return err;
 }
 
-static int cpu_read(const struct watch *w, struct watch_record *r, bool last)
+static int cpu_read(struct watch *w, struct watch_record *r, bool last)
 {
 	r->cpu_hz = w->cpu_hz;
 	r->cpu_clock = w->cpu_clock;

@@ -17,7 +17,7 @@ static const char *const end_keys[] = { [STACK_WHOLE] = "whole", [STACK_CUT] = "
 					[STACK_UNREAD] = "unread", [STACK_OF_KERNEL] = "kernel", [STACK_OF_RING] = "io_uring" };
 static const char *const end_texts[] = { [STACK_WHOLE] = "", [STACK_CUT] = "(deeper than 127 calls)",
 					 [STACK_BROKE] = "(no frame pointer from here on)",
-					 [STACK_UNREAD] = "(not named: the program had ended, or may not be read)",
+					 [STACK_UNREAD] = "(not named: the program had ended, or was not read)",
 					 [STACK_OF_KERNEL] = "(the kernel, for no call of a program)",
 					 [STACK_OF_RING] = "(a thread of io_uring's, after the call that submitted it)" };
 
@@ -132,6 +132,23 @@ static void print_replaced(const struct user_stacks *all, const struct report_pa
 		}
 }
 
+static void print_unread(const struct user_stacks *all, const struct report_page *p)
+{
+	char line[STACK_PATH_BYTES + 160];
+	const char *first = NULL;
+	int count = 0;
+
+	for (int i = 0; i < all->module_count; i++)
+		if (all->modules[i].unread && !count++)
+			first = all->modules[i].path;
+	if (!count)
+		return;
+	snprintf(line, sizeof(line), "%d file%s not read, so that calls there have an offset and no name (%s%s): the programs had "
+		 "ended and the file was gone, or it may not be read", count, count == 1 ? " was" : "s were",
+		 printable(first), count == 1 ? "" : ", ...");
+	page_text(p, "  ", line, 2);
+}
+
 /* What is in no stack, and what is wrong with them. */
 static void print_gaps(const struct watch_record *r, const struct report_page *p)
 {
@@ -148,6 +165,7 @@ static void print_gaps(const struct watch_record *r, const struct report_page *p
 		page_text(p, "  ", line, 2);
 	}
 	print_replaced(&r->stacks, p);
+	print_unread(&r->stacks, p);
 	snprintf(line, sizeof(line), "law stacks: %s%s%s", law_status_name(law->status), *law->why ? ": " : "", law->why);
 	if (law->status == LAW_BROKEN)
 		page_tinted(p, TINT_BAD, "  ", line, 2);
