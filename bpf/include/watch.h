@@ -196,9 +196,18 @@ struct call_holds {
 
 #define CPU_FRAMES 48
 
+/* Room for one turn; further places are told without thread and address, and there is room for these by themselves. */
+enum { CPU_STACKS = 4096, CPU_PLACES = 16384, CPU_PLACES_TOLD = 12288, CPU_THREADS = 4096, CPU_PROGRAMS = 4096 };
+
+/*
+ * User space takes what samples found out of the tables, and begins a turn each time: what a turn found belongs
+ * together, and what comes meanwhile is of the next one.
+ */
+
 /* Addresses in the kernel, innermost first; 0 ends them. */
 struct cpu_frames {
 	unsigned long long frames[CPU_FRAMES];
+	unsigned long long turn;
 };
 
 /* Where a sample of the clock found a thread. */
@@ -207,14 +216,16 @@ struct cpu_place {
 	unsigned int tid;	/* 0: one that is not told, for want of room */
 	unsigned long long at;	/* in user space the address, else the number of its stack; 0: not told */
 	unsigned int user;
-	unsigned int unused;
+	unsigned int turn;
 };
 
-/* A thread from its first sample to its last; times are the scheduler's of what it ran. */
+/* A thread from its first sample to its last. */
 struct cpu_thread {
 	unsigned int tgid;
-	unsigned int unused;
-	unsigned long long samples, first_ns, last_ns;
+	unsigned int turn;		/* of its last sample */
+	unsigned long long first_ns;	/* when that was */
+	unsigned long long samples, ran_ns;	/* so long it had a processor, until its last sample */
+	unsigned long long left_ns, since_ns;	/* the same until it left one; since when it has one, 0: it has none */
 	char comm[WATCH_TASK_COMM];	/* at the last */
 };
 

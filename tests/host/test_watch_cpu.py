@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -51,6 +52,24 @@ def test_shares_are_those_of_the_programs_own_clock(share, tmp_path):
     assert classes["send_copy"]["share_high"] < 0.05 and classes["late_copy"]["samples"] == 0
     percent = re.search(r"(\d+) % \((\d+) to (\d+)\) of its CPU time went into copying payload", report)
     assert percent and int(percent[1]) == round(100 * found["copies"]["share"])
+
+
+# Who wakes up each millisecond preempts the other one, which is in a system call for longer than that.
+WAKES = f"""
+{sys.executable} -c 'import time
+while True: time.sleep(0.001)' & {sys.executable} {TRUTH[1]} 1 0.5; kill $!
+"""
+
+
+def test_the_law_holds_for_who_is_preempted_in_system_calls(tmp_path):
+    file = tmp_path / "record.json"
+    cpu = min(os.sched_getaffinity(0))
+    done = watch_tool.watch("--cpu=4999", "--json", file, "--", "taskset", "-c", cpu, "sh", "-c", WAKES)
+    assert done.returncode == 0, done.stderr
+    uses = [each["cpu"] for each in watch_tool.record_of(file)["processes"] if each["cpu"]]
+    busy = max(uses, key=lambda each: each["samples"])
+    assert busy["samples"] > 1000 and busy["classes"]["recv_copy"]["samples"] > 0.5 * busy["samples"]
+    assert {each["clock_law"] for each in uses} <= {"balanced", "not testable"}, uses
 
 
 def test_without_the_option_nothing_is_sampled(tmp_path):
@@ -143,6 +162,7 @@ def test_copies_of_a_stripped_program_are_told_as_unnamed_until_its_symbols_are_
             folder.rmdir()
 
 
+# The table of threads has room for 4,096.
 CROWD = 10_000
 
 

@@ -425,8 +425,8 @@ NAMING_S = 10 + 1
 
 
 def test_programs_that_cannot_be_read_hold_the_window_up_for_a_bounded_time(tmp_path):
-    with started(built(tmp_path)) as process:
-        watching = Watching("-p", process.pid, "--stacks")
+    with started(built(tmp_path), "again", AGAIN) as process:
+        watching = Watching("-p", process.pid, "--stacks", "--cpu=4999")
         print(file=process.stdin, flush=True)
         process.stdout.readline()
         # As one that waits for a file system.
@@ -440,7 +440,7 @@ def test_programs_that_cannot_be_read_hold_the_window_up_for_a_bounded_time(tmp_
     processes.wait_until(lambda: not Path(f"/proc/{reader}").exists() or processes.state_of(reader) == "Z")
     check_sums(record)
     found = record["stacks"]
-    assert "longer than 10 s" in found["why"]
+    assert "longer than 10 s" in found["why"] and "longer than 10 s" in record["cpu"]["names_why"]
     for stack in found["stacks"]:
         assert stack["end"] == "unread" and len(stack["frames"]) > 2
         assert all(found["frames"][each]["module"] is None and int(found["frames"][each]["offset"]) for each in stack["frames"])

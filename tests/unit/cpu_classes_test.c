@@ -62,15 +62,21 @@ TEST(a_stack_says_what_the_processor_worked_at)
 	}
 }
 
+static void add(struct cpu_use *use, struct cpu_stack stack)
+{
+	cpu_stack_classify(&stack);
+	cpu_use_add_stack(use, &stack);
+}
+
 TEST(samples_add_up_and_copies_are_those_of_payload)
 {
 	struct cpu_use use = {};
 
-	cpu_use_add_stack(&use, &(struct cpu_stack){ .samples = 23, .frames = "_copy_from_iter" SENT });
-	cpu_use_add_stack(&use, &(struct cpu_stack){ .samples = 7, .frames = "skb_copy_ubufs" SOFTIRQ });
-	cpu_use_add_stack(&use, &(struct cpu_stack){ .samples = 5, .user = true, .frames = "" });
-	cpu_use_add_stack(&use, &(struct cpu_stack){ .samples = 4, .user = true, .frames = "__memmove_avx_unaligned_erms" });
-	cpu_use_add_stack(&use, &(struct cpu_stack){ .samples = 2, .user = true, .frames = "main" });
+	add(&use, (struct cpu_stack){ .samples = 23, .frames = "_copy_from_iter" SENT });
+	add(&use, (struct cpu_stack){ .samples = 7, .frames = "skb_copy_ubufs" SOFTIRQ });
+	add(&use, (struct cpu_stack){ .samples = 5, .user = true, .frames = "" });
+	add(&use, (struct cpu_stack){ .samples = 4, .user = true, .frames = "__memmove_avx_unaligned_erms" });
+	add(&use, (struct cpu_stack){ .samples = 2, .user = true, .frames = "main" });
 	assert_int_equal(use.all, 41);
 	assert_int_equal(cpu_copies(use.samples), 30);
 	assert_int_equal(use.softirq[CPU_LATE_COPY], 7);
@@ -104,7 +110,7 @@ TEST(an_interval_lies_around_its_share_and_within_0_and_1)
 	assert_true(all.share == 1 && all.high == 1 && all.low > 0.96);
 }
 
-TEST(the_clock_holds_the_samples_to_what_the_scheduler_counted)
+TEST(the_clock_holds_the_samples_to_the_time_with_a_processor)
 {
 	struct cpu_use use = { .threads = 1, .periods = 199, .run_ns = 1000000000 };
 

@@ -2,6 +2,7 @@
 /* Claims about samples by process and thread: each is in one class of one thread, and few threads are told. */
 #include "tests/unit/made_watch.h"
 #include "tests/unit/unit.h"
+#include "userspace/judge/cpu_classes.h"
 #include "userspace/watch/books/watch_cpu.h"
 
 enum { THREADS = 100, FIRST = 900 };
@@ -16,7 +17,7 @@ static struct cpu_samples sampled(void)
 	struct cpu_samples samples = { .stacks = stacks, .spans = spans };
 
 	for (uint32_t i = 0; i < THREADS; i++) {
-		spans[samples.span_count++] = (struct cpu_span){ .tgid = 812, .tid = FIRST + i, .samples = i + 2, .comm = "worker" };
+		spans[samples.span_count++] = (struct cpu_span){ .tgid = 812, .tid = FIRST + i, .periods = i + 1, .comm = "worker" };
 		stacks[samples.stack_count++] = (struct cpu_stack){ .tgid = 812, .tid = FIRST + i, .user = true,
 								    .samples = i + 1, .frames = "memcpy" };
 		stacks[samples.stack_count++] = (struct cpu_stack){ .tgid = 812, .tid = FIRST + i, .samples = 1,
@@ -31,6 +32,8 @@ static const struct cpu_use *filled(void)
 {
 	struct cpu_samples samples = sampled();
 
+	for (int i = 0; i < samples.stack_count; i++)
+		cpu_stack_classify(&samples.stacks[i]);
 	made_watch(&made);
 	made.r.cpu_clock = "cpu-clock";
 	made.r.cpu_hz = 199;

@@ -163,6 +163,7 @@ static int choose(struct engine *p, const struct targets *targets, char why[WHY_
 			err = bpf_program__set_autoload(program_of(p, i), true);
 	choose_walks(p, targets);
 	bpf_program__set_autoload(p->skel->progs.cpu_sample, c->cpu);
+	bpf_program__set_autoload(p->skel->progs.cpu_switch, c->cpu);
 	bpf_program__set_autoload(p->skel->progs.symbols_name, details_are_wanted(p) || c->cpu);
 	bpf_program__set_autoload(p->skel->progs.symbols_find, details_are_wanted(p));
 	return err;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Samples of the clock: begun on each processor, read, and their stacks named. */
+/* Samples of the clock: begun on each processor, taken out of their tables, and their stacks named. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "userspace/common/clock.h"
 #include "userspace/common/perf_open.h"
 #include "userspace/engine/engine_inside.h"
 
@@ -21,7 +22,7 @@ static const struct {
 	{ "cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK },
 };
 
-enum { CLOCKS = sizeof(clocks) / sizeof(*clocks) };
+enum { CLOCKS = sizeof(clocks) / sizeof(*clocks), REST_NS = 2000000 };
 
 static int open_clock(int which, int cpu, unsigned int hz)
 {
@@ -67,11 +68,16 @@ int engine_sample_cpu(struct engine *e, unsigned int hz, const char **clock, cha
 {
 	int which = choose_clock(hz), err = which < 0 ? which : 0;
 
-	e->clock_count = libbpf_num_possible_cpus();
+	e->clock_count = libbpf_num_possible_cpus() + 1;
 	e->clocks = calloc(e->clock_count, sizeof(*e->clocks));
 	if (!err && !e->clocks)
 		err = -ENOMEM;
-	for (int cpu = 0; cpu < e->clock_count && !err; cpu++)
+	/* Before the first sample. */
+	if (!err)
+		e->clocks[e->clock_count - 1] = bpf_program__attach(e->skel->progs.cpu_switch);
+	if (!err && !e->clocks[e->clock_count - 1])
+		err = -errno;
+	for (int cpu = 0; cpu < e->clock_count - 1 && !err; cpu++)
 		err = begin_on(e, which, cpu, hz);
 	if (!err)
 		*clock = clocks[which].name;
@@ -89,21 +95,47 @@ void clocks_free(struct engine *e)
 	e->clocks = NULL;
 }
 
-/* What comes while it is counted waits for the next reading. */
-static int read_places(const struct engine *e, struct cpu_samples *samples, int room)
+/* All keys of a table, in their order. How many, or -ENOMEM. */
+static int keys_take(int fd, size_t size, int most, void **keys)
 {
-	int fd = bpf_map__fd(e->skel->maps.cpu_places);
-	struct cpu_place place, *previous = NULL;
+	char *at = *keys = malloc(most * size);
+	int count = 0;
 
-	for (; samples->stack_count < room && !bpf_map_get_next_key(fd, previous, &place); previous = &place) {
-		struct cpu_stack *stack = &samples->stacks[samples->stack_count++];
+	if (!at)
+		return -ENOMEM;
+	while (count < most && !bpf_map_get_next_key(fd, count ? at + (count - 1) * size : NULL, at + count * size))
+		count++;
+	return count;
+}
 
-		if (bpf_map_lookup_elem(fd, &place, &stack->samples))
-			return -errno;
-		*stack = (struct cpu_stack){ .tgid = place.tgid, .tid = place.tid, .user = place.user, .address = place.at,
-					     .samples = stack->samples, .frames = "" };
+static bool is_over(uint32_t turn, uint32_t last)
+{
+	return (int32_t)(last - turn) >= 0;
+}
+
+/* Takes them out. */
+static int read_places(const struct engine *e, uint32_t turn, struct cpu_samples *samples)
+{
+	int fd = bpf_map__fd(e->skel->maps.cpu_places), count, err;
+	struct cpu_place *places;
+
+	count = keys_take(fd, sizeof(*places), CPU_PLACES, (void **)&places);
+	samples->stacks = count < 0 ? NULL : calloc(count + 1, sizeof(*samples->stacks));
+	err = samples->stacks ? 0 : -ENOMEM;
+	for (int i = 0; i < count && !err; i++) {
+		struct cpu_stack *stack = &samples->stacks[samples->stack_count];
+
+		if (!is_over(places[i].turn, turn))
+			continue;
+		*stack = (struct cpu_stack){ .tgid = places[i].tgid, .tid = places[i].tid, .user = places[i].user,
+					     .address = places[i].at, .frames = "" };
+		if (bpf_map_lookup_elem(fd, &places[i], &stack->samples))
+			continue;
+		samples->stack_count++;
+		bpf_map_delete_elem(fd, &places[i]);
 	}
-	return 0;
+	free(places);
+	return err;
 }
 
 struct numbered {
@@ -124,16 +156,22 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int read_numbered(const struct engine *e, struct numbered_stacks *all, int room)
+static int read_numbered(const struct engine *e, uint32_t turn, struct numbered_stacks *all)
 {
-	int fd = bpf_map__fd(e->skel->maps.cpu_stacks);
-	struct cpu_frames *previous = NULL;
+	int fd = bpf_map__fd(e->skel->maps.cpu_stacks), count;
 
-	for (; all->count < room && !bpf_map_get_next_key(fd, previous, &all->frames[all->count]); all->count++) {
-		previous = &all->frames[all->count];
+	count = keys_take(fd, sizeof(*all->frames), CPU_STACKS, (void **)&all->frames);
+	all->by_number = count < 0 ? NULL : calloc(count + 1, sizeof(*all->by_number));
+	if (!all->by_number)
+		return -ENOMEM;
+	for (int i = 0; i < count; i++) {
+		if (!is_over(all->frames[i].turn, turn) ||
+		    bpf_map_lookup_elem(fd, &all->frames[i], &all->by_number[all->count].number))
+			continue;
+		bpf_map_delete_elem(fd, &all->frames[i]);
+		all->frames[all->count] = all->frames[i];
 		all->by_number[all->count].at = all->count;
-		if (bpf_map_lookup_elem(fd, previous, &all->by_number[all->count].number))
-			return -errno;
+		all->count++;
 	}
 	if (all->count)
 		qsort(all->by_number, all->count, sizeof(*all->by_number), by_number);
@@ -143,12 +181,13 @@ static int read_numbered(const struct engine *e, struct numbered_stacks *all, in
 /* All at once, because a pass over all symbols of a kernel is slow. */
 static int name_numbered(const struct engine *e, const struct numbered_stacks *all, struct cpu_samples *samples)
 {
-	uint64_t *addresses = malloc(all->count * sizeof(*all->frames) + 1);
+	uint64_t *addresses = malloc(all->count * sizeof(all->frames->frames) + 1);
 	struct symbols *symbols;
 
 	if (!addresses)
 		return -ENOMEM;
-	memcpy(addresses, all->frames, all->count * sizeof(*all->frames));
+	for (int i = 0; i < all->count; i++)
+		memcpy(addresses + i * CPU_FRAMES, all->frames[i].frames, sizeof(all->frames->frames));
 	symbols = symbols_load(e, addresses, all->count * CPU_FRAMES);
 	free(addresses);
 	samples->texts = calloc(all->count + 1, CPU_TEXT_BYTES);
@@ -176,20 +215,13 @@ static void name_places(const struct numbered_stacks *all, struct cpu_samples *s
 }
 
 /* A stack is there before the first place that has its number. */
-static int read_stacks(const struct engine *e, struct cpu_samples *samples)
+static int read_stacks(const struct engine *e, uint32_t turn, struct cpu_samples *samples)
 {
-	struct cpu_frames stack;
-	struct cpu_place place;
 	struct numbered_stacks all = {};
-	int room = count_keys(bpf_map__fd(e->skel->maps.cpu_places), &place), stacks, err;
+	int err = read_places(e, turn, samples);
 
-	samples->stacks = calloc(room + 1, sizeof(*samples->stacks));
-	err = samples->stacks ? read_places(e, samples, room) : -ENOMEM;
-	stacks = count_keys(bpf_map__fd(e->skel->maps.cpu_stacks), &stack);
-	all.frames = calloc(stacks + 1, sizeof(*all.frames));
-	all.by_number = calloc(stacks + 1, sizeof(*all.by_number));
 	if (!err)
-		err = all.frames && all.by_number ? read_numbered(e, &all, stacks) : -ENOMEM;
+		err = read_numbered(e, turn, &all);
 	if (!err)
 		err = name_numbered(e, &all, samples);
 	if (!err)
@@ -199,34 +231,71 @@ static int read_stacks(const struct engine *e, struct cpu_samples *samples)
 	return err;
 }
 
-static int read_spans(const struct engine *e, struct cpu_samples *samples)
+/* One that no sample found in the whole turn gives its room to others: with its next sample it is met anew. */
+static int read_spans(const struct engine *e, uint32_t turn, struct cpu_samples *samples)
 {
-	int fd = bpf_map__fd(e->skel->maps.cpu_threads), room;
-	uint32_t tid, *previous = NULL;
+	int fd = bpf_map__fd(e->skel->maps.cpu_threads), count;
+	uint32_t *tids;
 
-	room = count_keys(fd, &tid);
-	samples->spans = calloc(room + 1, sizeof(*samples->spans));
-	if (!samples->spans)
-		return -ENOMEM;
-	for (; samples->span_count < room && !bpf_map_get_next_key(fd, previous, &tid); previous = &tid) {
+	count = keys_take(fd, sizeof(*tids), CPU_THREADS, (void **)&tids);
+	samples->spans = count < 0 ? NULL : calloc(count + 1, sizeof(*samples->spans));
+	for (int i = 0; samples->spans && i < count; i++) {
 		struct cpu_thread thread;
 
-		if (bpf_map_lookup_elem(fd, &tid, &thread))
-			return -errno;
+		if (bpf_map_lookup_elem(fd, &tids[i], &thread))
+			continue;
 		samples->spans[samples->span_count] = (struct cpu_span){
-			.tgid = thread.tgid, .tid = tid, .samples = thread.samples,
-			.run_ns = thread.last_ns - thread.first_ns,
+			.tgid = thread.tgid, .tid = tids[i], .first_ns = thread.first_ns, .periods = thread.samples - 1,
+			.run_ns = thread.ran_ns,
 		};
 		memcpy(samples->spans[samples->span_count++].comm, thread.comm, sizeof(thread.comm));
+		if (thread.turn != turn && is_over(thread.turn, turn))
+			bpf_map_delete_elem(fd, &tids[i]);
 	}
-	return 0;
+	free(tids);
+	return samples->spans ? 0 : -ENOMEM;
 }
 
-int engine_samples(const struct engine *e, struct cpu_samples *samples)
+/* Those that are met anew are looked at once more. */
+static void make_room_for_programs(const struct engine *e)
 {
+	int fd = bpf_map__fd(e->skel->maps.cpu_programs), count;
+	uint32_t *tgids;
+
+	count = keys_take(fd, sizeof(*tgids), CPU_PROGRAMS, (void **)&tgids);
+	for (int i = 0; count > CPU_PROGRAMS / 2 && i < count; i++)
+		bpf_map_delete_elem(fd, &tgids[i]);
+	free(tgids);
+}
+
+/* Programs that run now are of the turn that ends. */
+static uint32_t end_turn(struct engine *e)
+{
+	uint32_t turn = e->skel->bss->cpu_turn;
+
+	e->skel->bss->cpu_new_places = e->skel->bss->cpu_new_stacks = e->skel->bss->cpu_new_threads = 0;
+	__atomic_store_n(&e->skel->bss->cpu_turn, turn + 1, __ATOMIC_SEQ_CST);
+	sleep_ns(REST_NS);
+	return turn;
+}
+
+bool engine_samples_due(const struct engine *e)
+{
+	return e->skel->bss->cpu_new_places >= CPU_PLACES_TOLD / 2 || e->skel->bss->cpu_new_stacks >= CPU_STACKS / 2 ||
+	       e->skel->bss->cpu_new_threads >= CPU_THREADS / 4;
+}
+
+int engine_samples(struct engine *e, struct cpu_samples *samples)
+{
+	uint32_t turn = end_turn(e);
 	int err;
 
-	*samples = (struct cpu_samples){ .lost = e->skel->bss->cpu_lost };
-	err = read_stacks(e, samples);
-	return err ? err : read_spans(e, samples);
+	*samples = (struct cpu_samples){};
+	err = read_stacks(e, turn, samples);
+	if (!err)
+		err = read_spans(e, turn, samples);
+	if (!err)
+		make_room_for_programs(e);
+	samples->lost = e->skel->bss->cpu_lost;
+	return err;
 }

@@ -130,8 +130,12 @@ int engine_stacks(const struct engine *p, struct ledger *ledger);
  * one line in @why. config.cpu was set before load. */
 int engine_sample_cpu(struct engine *p, unsigned int hz, const char **clock, char why[WHY_BYTES]);
 
-/* What the samples found until now; what *@samples owns is the caller's to free. 0 or -errno. */
-int engine_samples(const struct engine *p, struct cpu_samples *samples);
+/* What samples found since the last call, but for spans, which are of threads from their first sample on; what *@samples
+ * owns is the caller's to free. 0 or -errno. */
+int engine_samples(struct engine *p, struct cpu_samples *samples);
+
+/* True if a table is so full that they are to be taken now. */
+bool engine_samples_due(const struct engine *p);
 
 /* From now on what calls move is put to the stacks of their programs, or is not any more, and no sample of the clock
  * counts either. config.stacks was set before load. */

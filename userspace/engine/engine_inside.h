@@ -39,7 +39,7 @@ struct engine {
 	uint64_t unseen_ends;	/* by the last census */
 	void *as_attached;		/* owned; what the programs' variables held then, for engine_renew() */
 	struct program_runs before[PROBES_MAX];	/* this window */
-	struct bpf_link **clocks;	/* of each processor, for samples; NULL: none are taken */
+	struct bpf_link **clocks;	/* of each processor, for samples, then of switches; NULL: none are taken */
 	int clock_count;
 };
 

@@ -131,14 +131,20 @@ enum cpu_user_kind cpu_user_kind_of(const char *function)
 	return !*function ? CPU_USER_UNNAMED : is_copy(function) ? CPU_USER_COPIES : CPU_USER_OTHERS;
 }
 
+void cpu_stack_classify(struct cpu_stack *stack)
+{
+	stack->class = CPU_USER;
+	if (!stack->user)
+		stack->class = cpu_class_of(stack->frames, &stack->softirq);
+}
+
 enum cpu_class cpu_use_add_stack(struct cpu_use *use, const struct cpu_stack *stack)
 {
-	bool softirq = false;
-	enum cpu_class c = stack->user ? CPU_USER : cpu_class_of(stack->frames, &softirq);
+	enum cpu_class c = stack->class;
 
 	use->all += stack->samples;
 	use->samples[c] += stack->samples;
-	use->softirq[c] += softirq ? stack->samples : 0;
+	use->softirq[c] += stack->softirq ? stack->samples : 0;
 	if (stack->user)
 		use->user[cpu_user_kind_of(stack->frames)] += stack->samples;
 	return c;
@@ -147,7 +153,7 @@ enum cpu_class cpu_use_add_stack(struct cpu_use *use, const struct cpu_stack *st
 void cpu_use_add_span(struct cpu_use *use, const struct cpu_span *span)
 {
 	use->threads++;
-	use->periods += span->samples - 1;
+	use->periods += span->periods;
 	use->run_ns += span->run_ns;
 }
 

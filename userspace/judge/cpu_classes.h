@@ -12,13 +12,16 @@ enum cpu_class cpu_class_of(const char *frames, bool *softirq);
 /* @function: of user space; empty: without a name. */
 enum cpu_user_kind cpu_user_kind_of(const char *function);
 
-/* Adds what was found of a process; samples of @span are not 0. Returns the class. */
+/* By what was found there. */
+void cpu_stack_classify(struct cpu_stack *stack);
+
+/* Adds what was found of a process, by its class, which it returns. */
 enum cpu_class cpu_use_add_stack(struct cpu_use *use, const struct cpu_stack *stack);
 void cpu_use_add_span(struct cpu_use *use, const struct cpu_span *span);
 
 /*
- * The law of the clock: the periods that the samples of a process stand for are the CPU time that the scheduler gave
- * it. The tolerance is the error of sampling: four standard deviations of a count, and a period at each end of each
+ * The law of the clock: the periods that the samples of a process stand for are the time for which its threads had a
+ * processor, by the switches from task to task. The tolerance is the error of sampling: four standard deviations of a count, and a period at each end of each
  * thread.
  */
 enum law_status cpu_clock_weigh(const struct cpu_use *use, unsigned int hz);

@@ -24,13 +24,16 @@ struct cpu_stack {
 	/* In the kernel functions, innermost first, joined by " < "; in user space the innermost one. Empty: hidden,
 	 * or without a name. */
 	const char *frames;
+	enum cpu_class class;	/* once it is known, these two */
+	bool softirq;
 };
 
 /* A thread from its first sample to its last. */
 struct cpu_span {
 	uint32_t tgid, tid;
-	uint64_t samples;
-	uint64_t run_ns;	/* by the scheduler's clock, between the two */
+	uint64_t first_ns;	/* when it was found first */
+	uint64_t periods;	/* of the clock, in which it ran, between the two */
+	uint64_t run_ns;	/* for so long it had a processor, between the two */
 	char comm[WATCH_TASK_COMM];
 };
 
@@ -69,7 +72,7 @@ struct cpu_use {
 	const struct cpu_thread_use *by_thread;
 	int by_thread_count;
 	uint64_t threads, periods;	/* with samples, and periods between the first and the last of each */
-	uint64_t run_ns;		/* in those, by the scheduler's clock */
+	uint64_t run_ns;		/* for so long they had a processor, between these */
 };
 
 struct cpu_share {

@@ -530,11 +530,29 @@ static int samples_name(struct kept_stacks *s, const struct watch_record *r, str
 	return err;
 }
 
+static int samples_take(struct kept_stacks *s)
+{
+	struct cpu_samples came;
+	int err = engine_samples(s->engine, &came);
+
+	if (!err)
+		err = cpu_tally_add(&s->tally, &came);
+	cpu_samples_free(&came);
+	return err;
+}
+
+int samples_relieve(struct kept_stacks *s)
+{
+	return engine_samples_due(s->engine) ? samples_take(s) : 0;
+}
+
 int samples_read(struct kept_stacks *s, struct watch_record *r, bool last)
 {
-	struct cpu_samples samples;
-	int err = engine_samples(s->engine, &samples);
+	struct cpu_samples samples = {};
+	int err = samples_take(s);
 
+	if (!err)
+		err = cpu_tally_all(&s->tally, &samples);
 	if (!err && last)
 		err = samples_name(s, r, &samples);
 	if (!err)
@@ -547,6 +565,7 @@ void stacks_close(struct kept_stacks *s)
 {
 	const int64_t deadline = in_ms(END_MS);
 
+	cpu_tally_free(&s->tally);
 	if (!s->reader)
 		return;
 	close(s->to);

@@ -12,6 +12,7 @@
 
 #include "userspace/engine/engine.h"
 #include "userspace/record/watch_record.h"
+#include "userspace/watch/books/cpu_tally.h"
 
 struct kept_stacks {
 	struct engine *engine;	/* NULL: no program is looked at */
@@ -21,6 +22,7 @@ struct kept_stacks {
 	int to, from;
 	int64_t named_by_ms;	/* when it is waited for no longer; 0: nothing was asked yet */
 	int failure;		/* of it, after which it is asked nothing more */
+	struct cpu_tally tally;	/* samples of the clock that were taken until now */
 };
 
 /* A file system of a program that hangs holds a watch up for so long. */
@@ -39,6 +41,9 @@ void stacks_end(const struct kept_stacks *s);
 /* All stacks, named as far as they can be, into a record that has its books; where no name came in time, by their
  * addresses. 0 or -errno. */
 int stacks_read(struct kept_stacks *s, struct watch_record *r);
+
+/* Takes samples of the clock out of tables that would be full soon. 0 or -errno. */
+int samples_relieve(struct kept_stacks *s);
 
 /* What samples of the clock found, into a record that has its processes; places in user space are named if it is the
  * last reading, as it takes a look at every program. 0 or -errno. */

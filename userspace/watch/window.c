@@ -327,6 +327,8 @@ int watch_wait(struct watch *w, int timeout_ms)
 		got = left > 0 ? stacks_wait(&w->stacks, left < STEP_MS ? left : STEP_MS) : 0;
 		attach_late(w);
 		err = collect_ended(w);
+		if (!err && w->cpu_clock)
+			err = samples_relieve(&w->stacks);
 		if (err)
 			return err;
 	} while (left > 0 && !got);

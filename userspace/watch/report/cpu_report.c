@@ -116,7 +116,7 @@ static void print_process(const struct watch_record *r, const struct watch_proce
 	page_text(p, "", whole, 2);
 	if (w->cpu_clock == LAW_BROKEN) {
 		snprintf(whole, sizeof(whole), "Do not trust these shares: the samples of its %llu threads stand for "
-			 "%.2f s, and the scheduler counted %.2f s.", (unsigned long long)w->cpu.threads,
+			 "%.2f s, and they had a processor for %.2f s.", (unsigned long long)w->cpu.threads,
 			 (double)w->cpu.periods / r->cpu_hz, w->cpu.run_ns / 1e9);
 		page_tinted(p, TINT_BAD, "  ", whole, 2);
 	}

@@ -72,7 +72,7 @@ def of_process(name: str, use: dict[str, Any], hz: int) -> Use:
            f"{plural(use['samples'], 'sample')}, about {use['samples'] / hz:.2f} s of CPU time"
     if use["clock_law"] == "broken":
         text += ". Do not trust these shares: the samples stand for " \
-                f"{use['sampled_seconds']:.2f} s, and the scheduler counted " \
+                f"{use['sampled_seconds']:.2f} s, and they had a processor for " \
                 f"{use['clock_seconds']:.2f} s"
     return Use(text, rows(use), threads(use))
 
