@@ -25,6 +25,14 @@ static const struct {
 	  CPU_RECV_COPY, false },
 	{ "memcpy_orig < skb_copy_ubufs < skb_orphan_frags_rx < __netif_receive_skb_core.constprop.0" SOFTIRQ OUT,
 	  CPU_LATE_COPY, true },
+	{ "skb_copy_ubufs < skb_orphan_frags_rx < __netif_receive_skb_core.constprop.0" SOFTIRQ OUT, CPU_LATE_COPY, true },
+	/* A late copy allocates its pages first, and releases the user's: that is no copying. */
+	{ "get_page_from_freelist < __alloc_frozen_pages_noprof < alloc_pages_noprof < skb_copy_ubufs < skb_orphan_frags_rx"
+	  SOFTIRQ OUT, CPU_NETWORK, true },
+	{ "clear_page_erms < get_page_from_freelist < alloc_pages_noprof < skb_copy_ubufs < skb_orphan_frags_rx" SOFTIRQ OUT,
+	  CPU_NETWORK, true },
+	{ "__memcpy < skb_copy_ubufs < skb_orphan_frags_rx" SOFTIRQ OUT, CPU_LATE_COPY, true },
+	{ "kmem_cache_alloc_node_noprof < __alloc_skb < skb_copy < tcp_v4_rcv" SOFTIRQ, CPU_NETWORK, true },
 	{ "memcpy < skb_copy_bits < skb_segment < tcp_gso_segment" SENT, CPU_RESHAPE, false },
 	{ "memcpy < skb_copy_bits.part.0 < tcp_collapse" SOFTIRQ, CPU_RESHAPE, true },
 	{ "csum_partial < __skb_checksum < skb_checksum_help < validate_xmit_skb" OUT, CPU_CHECKSUM, false },

@@ -25,6 +25,7 @@ static const char *const network[] = {
 #define WORD(prefix) prefix,
 	CPU_NETWORK(WORD)
 };
+static const char *const copiers[] = { CPU_COPIERS(WORD) };
 static const char *const softirqs[] = { CPU_SOFTIRQS(WORD) };
 static const char *const interrupts[] = { CPU_INTERRUPTS(WORD) };
 #undef WORD
@@ -72,9 +73,12 @@ static bool is_softirq(const char *name, size_t length)
 	return false;
 }
 
-/* A copy is payload in a send or recv alone. -1: this function does not decide. */
-static int decided(int said, int copying)
+/* A copy is payload in a send or recv alone; @copiers: within are functions that copy memory, or none.
+ * -1: this function does not decide. */
+static int decided(int said, int copying, bool copiers)
 {
+	if ((said == LATE_COPY || said == RESHAPE) && !copiers)
+		return CPU_NETWORK;
 	if (said == SENDING)
 		return copying == FROM_USER ? CPU_SEND_COPY : copying ? CPU_KERNEL : CPU_NETWORK;
 	if (said == RECEIVING)
@@ -85,7 +89,7 @@ static int decided(int said, int copying)
 enum cpu_class cpu_class_of(const char *frames, bool *softirq)
 {
 	int copying = 0, found = -1;
-	bool of_network = false, interrupt = false;
+	bool of_network = false, interrupt = false, copiers_alone = true;
 
 	*softirq = false;
 	if (!*frames)
@@ -97,7 +101,8 @@ enum cpu_class cpu_class_of(const char *frames, bool *softirq)
 		if (!copying && (said == FROM_USER || said == TO_USER))
 			copying = said;
 		if (found < 0)
-			found = is_bpf(name) ? CPU_PROBES : decided(said, copying);
+			found = is_bpf(name) ? CPU_PROBES : decided(said, copying, copiers_alone);
+		copiers_alone &= has_prefix(name + strspn(name, "_"), copiers, COUNT_OF(copiers));
 		of_network |= !copying && has_prefix(name, network, COUNT_OF(network));
 		*softirq = is_softirq(name, length);
 		interrupt = has_prefix(name, interrupts, COUNT_OF(interrupts));

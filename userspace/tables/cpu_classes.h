@@ -36,7 +36,9 @@ enum cpu_user_kind { CPU_USER_KINDS(CPU_USER_ENUM) CPU_USER_KIND_COUNT };
  * X(function, says): what a function in a stack says. The first from within that decides counts. FROM_USER and
  * TO_USER copy for anyone: whose call they are in, SENDING or RECEIVING further out, makes it payload. A copy
  * that is no payload is of the rest of the kernel. What looks pages up for anyone, as iov_iter_extract_pages() for
- * sendfile, pins them in a zero-copy function alone, which decides. Names are as of 5.15 to 7.2; a function that is
+ * sendfile, pins them in a zero-copy function alone, which decides. LATE_COPY and RESHAPE are functions that allocate
+ * pages and release buffers besides: what is neither their own time nor that of COPIERS is of the rest of the network
+ * stack. Names are as of 5.15 to 7.2; a function that is
  * inlined has its time charged to its caller.
  */
 #define CPU_FUNCTIONS(X)                              \
@@ -84,6 +86,10 @@ enum cpu_user_kind { CPU_USER_KINDS(CPU_USER_ENUM) CPU_USER_KIND_COUNT };
 	X("sock_recv_errqueue", COMPLETION)           \
 	X("ip_recv_error", COMPLETION)                \
 	X("ipv6_recv_error", COMPLETION)
+
+/* X(name): functions of the kernel that copy memory begin so, after underscores. */
+#define CPU_COPIERS(X) \
+	X("memcpy") X("memmove") X("pi_memcpy") X("pi_memmove") X("rep_movs") X("copy_page") X("copy_highpage") X("copy_mc")
 
 /* X(prefix): names of the network stack begin so. */
 #define CPU_NETWORK(X)                                                                               \
