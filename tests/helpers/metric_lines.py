@@ -26,7 +26,8 @@ def part(moved: dict[str, int] | None = None) -> dict[str, Any]:
 def process(pid: int, moved: dict[str, int] | None = None, comm: str = "one", cgroup: int | None = None,
             **more: Any) -> dict[str, Any]:
     """One process of a line."""
-    return {"pid": pid, "comm": comm, "cgroup": None, "cgroup_id": cgroup, **part(moved), **more}
+    return {"pid": pid, "comm": comm, "cgroup": None, "cgroup_id": cgroup, "laws_broken": [], **part(moved),
+            **more}
 
 
 def line(processes: list[dict], total: dict[str, int] | None = None, watch: str = "a", **more: Any) -> dict[str, Any]:

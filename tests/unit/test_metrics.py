@@ -263,6 +263,14 @@ def test_a_restart_goes_on_and_laws_count_once_a_watch():
     assert {who[1] for who in third.services} == {"new", "other"}
 
 
+def test_a_broken_law_is_of_the_service_whose_socket_broke_it():
+    good, bad = process(1, SENT, comm="nginx"), process(2, SENT, comm="fuzzer")
+    text = text_of(ledger_of(line([good, bad]), line([good, bad | {"laws_broken": ["completion"]}], laws_broken=["completion"])))
+    assert summed(text, "copyscope_service_laws_broken_total", comm="fuzzer") == 1
+    assert summed(text, "copyscope_service_laws_broken_total", comm="nginx") == 0
+    assert summed(text, "copyscope_laws_broken_total", law="completion") == 1
+
+
 def test_who_was_idle_for_long_goes_on_after_a_restart_while_there_is_room():
     made = ledger_of(*[line([process(pid, SENT, comm=f"c{pid}") for pid in range(1, 4)])] * 2)
     second, later = ledger.Ledger(4), NOW + 3 * ledger.IDLE_S

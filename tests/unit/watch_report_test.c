@@ -249,6 +249,32 @@ TEST_OF_WATCH(a_broken_law_is_told_at_once_and_with_its_sides)
 	assert_non_null(strstr(text, "\nnot seen       law reference queue: no iterator\n"));
 }
 
+TEST_OF_WATCH(a_broken_law_condemns_the_process_whose_socket_broke_it_and_no_other)
+{
+	m.process[1] = (struct watch_process){ .id.pid = 99, .comm = "fuzzer", .sum = watch_sum_of_nothing() };
+	m.r.process_count = 2;
+	m.socket[1] = m.socket[0];
+	m.socket[1].owner.pid = 99;
+	m.socket[1].laws[WATCH_LAW_completion] = LAW_BROKEN;
+	m.socket[1].left[WATCH_LAW_completion] = 10;
+	m.socket[1].right[WATCH_LAW_completion] = 5;
+	m.r.socket_count = 2;
+	watch_sum_add(&m.process[0].sum, &m.socket[0]);
+	watch_sum_add(&m.process[1].sum, &m.socket[1]);
+	m.r.laws[WATCH_LAW_completion].status = LAW_BROKEN;
+	print(ROWS_PROCESSES, 200, watch_report_print);
+	assert_ptr_equal(strstr(text, "Do not trust the numbers of fuzzer, pid 99: the law completion is broken at its "
+				"socket 10.0.0.1:80 - 10.0.0.1:40000 (10 on one side, 5 on the other).\n"
+				"No law is broken at the sockets of 1 other process.\n"), text);
+	assert_null(strstr(text, "Do not trust these numbers"));
+	/* One that is of no process condemns all. */
+	m.r.laws[WATCH_LAW_probes].status = LAW_BROKEN;
+	print(ROWS_PROCESSES, 200, watch_report_print);
+	assert_non_null(strstr(text, "Do not trust these numbers: a law is broken (below)."));
+	m.r.laws[WATCH_LAW_probes].status = LAW_BALANCED;
+	m.r.laws[WATCH_LAW_completion].status = LAW_BALANCED;
+}
+
 TEST_OF_WATCH(a_law_that_balances_for_some_sockets_is_not_said_to_balance_for_every_one)
 {
 	strcpy(m.r.laws[WATCH_LAW_reference_queue].why, "not testable for 1 of 2 sockets: a reason");

@@ -163,6 +163,7 @@ struct watch_sum {
 	uint64_t sockets_lately;	/* of them: open since the reading before this one */
 	uint64_t called_bytes, unsized_calls;	/* as in struct watch_socket */
 	uint64_t tls_sockets;		/* of them: calls are those of kernel TLS */
+	uint32_t laws_broken;		/* a bit for each law that one of them broke */
 	uint64_t stacked_bytes, unstacked_bytes;	/* of all, also those of other[] */
 	uint64_t sent_here_bytes;	/* accepted by sockets whose other end answers by loopback */
 	struct watch_other other[WATCH_LAYER_COUNT];	/* in no sum below */

@@ -68,6 +68,79 @@ static void print_requests(const struct watch_record *r, const struct report_pag
 	}
 }
 
+/* A socket of the process that broke a law, and which; NULL: the record has it no more. */
+static const struct watch_socket *broken_socket(const struct watch_record *r, const struct watch_process *w,
+						enum watch_law *law)
+{
+	for (int i = 0; i < r->socket_count; i++) {
+		const struct watch_socket *s = &r->sockets[i];
+
+		for (*law = 0; *law < WATCH_LAW_COUNT; ++*law)
+			if (s->laws[*law] == LAW_BROKEN && s->owner.pid == w->id.pid &&
+			    s->owner.started_ns == w->id.started_ns)
+				return s;
+	}
+	*law = __builtin_ctz(w->sum.laws_broken);
+	return NULL;
+}
+
+/* Do not trust the numbers of nginx, pid 812: the law completion is broken at its socket 10.0.0.1:80 - 10.0.0.2:4000 ... */
+static void print_doubt(const struct watch_record *r, const struct watch_process *w, const struct report_page *p)
+{
+	char name[WATCH_NAME_BYTES], local[WATCH_NAME_BYTES], remote[WATCH_NAME_BYTES], line[3 * WATCH_NAME_BYTES + 160];
+	const struct watch_socket *s;
+	enum watch_law law;
+	int used;
+
+	process_name(&w->id, w->comm, name);
+	s = broken_socket(r, w, &law);
+	used = snprintf(line, sizeof(line), "Do not trust the numbers of %s: the law %s is broken", name, watch_law_name(law));
+	if (s) {
+		address_name(&s->local, local);
+		address_name(&s->remote, remote);
+		snprintf(line + used, sizeof(line) - used, " at its socket %s - %s (%lld on one side, %lld on the other).",
+			 local, remote, (long long)s->left[law], (long long)s->right[law]);
+	} else {
+		snprintf(line + used, sizeof(line) - used, " at one of its sockets that closed.");
+	}
+	page_tinted(p, TINT_BAD, "", line, 2);
+}
+
+/* Is a law broken that is of no process whose sockets were told? Shares of CPU time have their own line. */
+static bool is_broken_beyond(const struct watch_record *r, uint32_t told)
+{
+	bool beyond = r->sizes.law == LAW_BROKEN || r->stacks_law.status == LAW_BROKEN;
+
+	for (enum watch_law l = 0; l < WATCH_LAW_COUNT; l++)
+		beyond |= r->laws[l].status == LAW_BROKEN && !(told >> l & 1);
+	return beyond;
+}
+
+/* Whose numbers are not to be trusted; a law that broke for one process says nothing of another. */
+static void print_doubts(const struct watch_record *r, const struct report_page *p)
+{
+	enum { NAMED = 3 };
+	uint32_t told = 0;
+	int processes = 0, others;
+
+	for (int i = 0; i < r->process_count; i++) {
+		if (!r->processes[i].sum.laws_broken)
+			continue;
+		told |= r->processes[i].sum.laws_broken;
+		if (processes++ < NAMED)
+			print_doubt(r, &r->processes[i], p);
+	}
+	if (processes > NAMED)
+		fprintf(p->out, "Nor those of %d more processes, which --json names (laws_broken).\n", processes - NAMED);
+	others = r->process_count - processes;
+	if (is_broken_beyond(r, told))
+		page_tinted(p, TINT_BAD, "", "Do not trust these numbers: a law is broken (below).", 0);
+	else if (processes && others)
+		fprintf(p->out, "No law is broken at the sockets of %d other process%s.\n", others, others == 1 ? "" : "es");
+	if (r->cpu_broken)
+		page_tinted(p, TINT_BAD, "", "Do not trust shares of CPU time where that is said (below).", 0);
+}
+
 static void print_verdicts(const struct watch_record *r, int top, const struct report_page *p)
 {
 	const struct watch_process **all = calloc(r->process_count + 1, sizeof(*all));
@@ -93,8 +166,6 @@ static void print_verdicts(const struct watch_record *r, int top, const struct r
 	print_requests(r, p);
 	if (!r->process_count)
 		fprintf(p->out, "No process of the subject used a TCP or UDP socket.\n");
-	if (watch_laws_broken(r))
-		page_tinted(p, TINT_BAD, "", "Do not trust these numbers: a law is broken (below).", 0);
 	free(all);
 }
 
@@ -445,7 +516,7 @@ static void print_laws(const struct watch_record *r, const struct report_page *p
 	snprintf(line, sizeof(line), "%d of %d balance to the byte, for every socket: %s", balanced,
 		 laws, names);
 	page_tinted(p, watch_laws_broken(r) ? TINT_BAD : balanced ? TINT_GOOD : TINT_BOLD, "\nlaws           ",
-		    balanced ? line : "none balances", 15);
+		    balanced ? line : "none balances for every socket", 15);
 	print_law_rows(&r->measured, p);
 	for (int i = 0; i < r->law_count; i++)
 		if (is_partly_balanced(&r->laws[i]))
@@ -541,6 +612,7 @@ void watch_report_print(const struct watch_record *r, const struct watch_page *p
 	enum { PEERS_BESIDE = 5 };
 	const struct report_page *p = &page->on;
 
+	print_doubts(r, p);
 	print_verdicts(r, page->top, p);
 	print_head(r, p);
 	print_bytes(r, p);

@@ -154,6 +154,16 @@ static json_t *socket_laws_json(const struct watch_socket *s)
 	return o;
 }
 
+json_t *watch_laws_json(uint32_t laws)
+{
+	json_t *array = json_array();
+
+	for (enum watch_law l = 0; l < WATCH_LAW_COUNT; l++)
+		if (laws >> l & 1)
+			json_array_append_new(array, text(watch_law_name(l)));
+	return array;
+}
+
 void put_watched_name(json_t *o, const struct watch_process_id *id, const char *comm)
 {
 	put(o, "pid", pid_json(id));
@@ -426,6 +436,7 @@ static json_t *watched_process_json(const struct watch_record *r, const struct w
 	put(o, "cgroup", cgroup_json(r, p->cgroup));
 	put(o, "joined", json_boolean(p->joined));
 	put(o, "ended", json_boolean(p->ended));
+	put(o, "laws_broken", watch_laws_json(p->sum.laws_broken));
 	put(o, "sum", watched_sum_json(r, &p->sum));
 	put(o, "causes", watched_causes_json(&p->sum.moved));
 	if (r->cpu_hz)

@@ -33,6 +33,9 @@ int watch_json_line(struct watch_lines *l, const struct watch_record *r, const s
 /* What lines of intervals have in common with a record: pid and comm. */
 void put_watched_name(json_t *o, const struct watch_process_id *id, const char *comm);
 
+/* Names of laws, by a bit for each. */
+json_t *watch_laws_json(uint32_t laws);
+
 /* Its path, as reports show it, or its number. */
 json_t *cgroup_json(const struct watch_record *r, uint64_t cgroup);
 

@@ -79,12 +79,11 @@ static json_t *lately_spent_json(struct watch_deltas *d, const struct watch_reco
 
 static json_t *broken_json(const struct watch_record *r)
 {
-	json_t *array = json_array();
+	uint32_t laws = 0;
 
 	for (enum watch_law l = 0; l < WATCH_LAW_COUNT; l++)
-		if (r->laws[l].status == LAW_BROKEN)
-			json_array_append_new(array, text(watch_law_name(l)));
-	return array;
+		laws |= (r->laws[l].status == LAW_BROKEN) << l;
+	return watch_laws_json(laws);
 }
 
 /* The column "needless" of all that moved is no sum over intervals: what is referenced in one is copied in the next. */
@@ -241,7 +240,8 @@ static json_t *lately_of_process_json(const struct watch_deltas *d, const struct
 {
 	struct watch_line_process before = before_of(d, p);
 	json_t *cpu = lately_cpu_json(r, p, &before), *beside = json_object(), *o;
-	bool quiet = did_nothing(&p->sum.lately) && before.open == p->sum.sockets - p->sum.died && !cpu;
+	bool quiet = did_nothing(&p->sum.lately) && before.open == p->sum.sockets - p->sum.died && !cpu &&
+		     !(p->sum.laws_broken & ~before.laws_broken);
 
 	if (r->cpu_hz)
 		put(beside, "cpu", cpu ? cpu : json_null());
@@ -257,6 +257,7 @@ static json_t *lately_of_process_json(const struct watch_deltas *d, const struct
 	put(o, "cgroup", cgroup_json(r, p->cgroup));
 	put(o, "cgroup_id", integer_if(p->cgroup, p->cgroup));
 	put_lately(o, r, &p->sum);
+	put(o, "laws_broken", watch_laws_json(p->sum.laws_broken & ~before.laws_broken));
 	json_object_update(o, beside);
 	json_decref(beside);
 	return o;
@@ -337,6 +338,7 @@ static int remember(struct watch_deltas *d, const struct watch_record *r)
 
 		*note = nobody();
 		note->open = p->sum.sockets - p->sum.died;
+		note->laws_broken = p->sum.laws_broken;
 		memcpy(note->cpu, p->cpu.samples, sizeof(note->cpu));
 		if (p->sizes)
 			note->at = p->sizes - r->sizes.all;

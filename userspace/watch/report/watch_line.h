@@ -13,6 +13,7 @@ enum { WATCH_TIME_BYTES = 32 };
 /* A process at the line before; where its histograms were, -1: it had none. */
 struct watch_line_process {
 	uint64_t open;
+	uint32_t laws_broken;
 	uint64_t cpu[CPU_CLASS_COUNT];
 	int at;
 };

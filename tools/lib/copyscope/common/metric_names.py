@@ -66,6 +66,8 @@ SERVICE = (
     Metric("copyscope_zerocopy_completions_total", "counter",
            "Zero-copy sends that the kernel completed, by whether it says COPIED.", ("copied",)),
     Metric("copyscope_enobufs_total", "counter", "Sends that the kernel refused with ENOBUFS."),
+    Metric("copyscope_service_laws_broken_total", "counter",
+           "Times that a socket of it broke a law: its numbers are not to be trusted."),
     Metric("copyscope_open_sockets", "gauge", "Sockets that are open."),
     Metric("copyscope_cpu_seconds_total", "counter",
            "CPU time by what it went into, as samples of the clock found it.", ("class",),

@@ -133,6 +133,7 @@ def sampled(classes: dict[str, int] | None, hz: int) -> Amounts:
 def of_process(part: dict[str, Any], hz: int) -> tuple[Amounts, list[str]]:
     """All of one process."""
     amounts, missing = moved(part)
+    amounts["service_laws_broken",] = len(part["laws_broken"])
     return amounts | calls(part.get("sizes", [])) | holds(part.get("holds")) | sampled(
         part.get("cpu"), hz
     ), missing
