@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from helpers import schemas, watch_tool
 from helpers.records import needs_root
 from helpers.small_program import Program
 from helpers.watch_tool import record_of, watch
@@ -253,3 +254,18 @@ def test_a_lost_completion_breaks_its_law(before, then, lost):
 def test_completions_that_all_came_balance():
     status, law = completion_law(Program(f"{BY_REFERENCE}by_reference(3)", before=ASK))
     assert (law["status"], law["left"], law["right"], status) == ("balanced", 3, 3, 0)
+
+
+def test_a_law_that_breaks_at_one_socket_is_of_its_process_alone():
+    bad, good = Program(f"{ASK}{BY_REFERENCE}by_reference(3)"), Program("a.send(bytes(5000)); take(b, 5000)")
+    watching = Watching("-p", bad.process.pid, "-p", good.process.pid, "--break", "drop-completion")
+    for each in (bad, good):
+        each.do()
+    time.sleep(0.05)
+    record = watching.close(statuses=(0, 1))
+    for each in (bad, good):
+        each.end()
+    broken = {each["law"] for each in record["laws"] if each["status"] == "broken"}
+    assert not (faults := schemas.faults(watch_tool.SCHEMA, record)), faults
+    assert {each["pid"]: set(each["laws_broken"]) for each in record["processes"]} == {bad.process.pid: broken,
+                                                                                  good.process.pid: set()}

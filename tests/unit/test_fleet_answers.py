@@ -114,6 +114,36 @@ def spoiling(dice: Random, spoiled: int) -> type[Sound]:
     return Mutated
 
 
+CAPTURED = {**HOST, "comm": "captured"}
+COMPLETED, COPIED = 139_544, 139_529
+
+
+class Captured(Sound):
+    """One more program: while a capture runs, its bytes are not measured, and before they were 0."""
+
+    def _body(self, path: str, words: dict[str, str]) -> bytes:
+        query, found = words["query"], json.loads(super()._body(path, words))
+        of_completions = "completions" in query
+        value = COPIED if 'copied="true"' in query else COMPLETED if of_completions else 0 if "needless" in query else 10 ** 9
+        if query.startswith("last") and "laws" not in query and "cause" not in query:
+            found["data"]["result"].append(vector(CAPTURED, value))
+        if query == "copyscope_zerocopy_completions_total":
+            found["data"]["result"].append(vector(CAPTURED, value))
+        return json.dumps(found).encode()
+
+
+def test_where_bytes_are_not_measured_the_kernels_word_on_sends_is_told_and_no_0(monkeypatch):
+    monkeypatch.setattr(answer, "Prometheus", Captured)
+    told = answer.ask("http://127.0.0.1:9", WINDOW_S)
+    each, = [each for each in command.document(told)["services"] if each["labels"]["comm"] == "captured"]
+    assert (each["copied_after_all_bytes"], each["copied_sends"], each["completed_sends"]) == (None, COPIED, COMPLETED)
+    row, = [row for row in text.lines(told, 5) if " captured " in row]
+    assert "not measured" in row and ">= 99.9 % of sends" in row and "0 B" not in row
+    said = " ".join(text.lines(told, 5))
+    assert "at least" in said and "The kernel says that it copied 139,529 of 139,544 sends of 1 service" in said
+    assert not faults(SCHEMA, command.document(told))
+
+
 def test_an_answer_in_order_is_told(monkeypatch):
     said = told_of(Sound, monkeypatch)
     assert said.startswith("1 host on 1 kernel") and "tun" in said and "send queue" in said

@@ -32,8 +32,10 @@ def test_promtool_takes_the_rules_and_their_tests_pass():
 
 
 MUTATIONS = {
-    "another share": ("ratio_rate5m > 0.5", "ratio_rate5m > 0.75"),
-    "at once": ("ratio_rate5m > 0.5\n        for: 10m", "ratio_rate5m > 0.5\n        for: 0m"),
+    "another share": ("needless:ratio_rate5m > 0.5", "needless:ratio_rate5m > 0.75"),
+    "at once": ("needless:ratio_rate5m)\n        for: 10m", "needless:ratio_rate5m)\n        for: 0m"),
+    "what the kernel says of sends": ("(service:copyscope_told_copied:ratio_rate5m > 0.5", "(service:copyscope_told_copied:ratio_rate5m > 1.5"),
+    "the kernel's word before bytes": (" unless service:copyscope_needless:ratio_rate5m", ""),
     "what was ignored is left out": ("SO_ZEROCOPY not set|", ""),
     "plain sends are asked, too": ('{way="zerocopy"}', ""),
     "causes of other containers": (",container=%q", ""),

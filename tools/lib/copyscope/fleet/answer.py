@@ -16,7 +16,8 @@ Steps = list[tuple[float, float]]
 # Numbers of a service, each the sum of counters.
 SUMS: tuple[tuple[str, Counter], ...] = (
     ("asked", questions.REFERENCED), ("asked", questions.COPIED_AT_ONCE),
-    ("needless", questions.NEEDLESS), ("enobufs", questions.REFUSED))
+    ("needless", questions.NEEDLESS), ("enobufs", questions.REFUSED),
+    ("completed", questions.COMPLETED), ("told_copied", questions.TOLD_COPIED))
 # Of so many, those that had most copied after all, what happened over time is asked.
 MOST_CHOSEN = 200
 # A watch that is read less often says so long before.
@@ -39,6 +40,11 @@ class Service:
     def host(self) -> str:
         """Where it runs."""
         return self.labels["instance"]
+
+    @property
+    def unmeasured(self) -> bool:
+        """How many bytes were copied after all is not known; of how many sends at least, is."""
+        return "needless" not in self.sums and self.of("completed") > 0
 
     @property
     def cause(self) -> str:
@@ -89,7 +95,8 @@ class Answer:
         """Services that asked for zero copy, those first that got least of it."""
         return sorted((each for each in self.services
                        if each.of("asked") or each.of("needless") or each.of("enobufs")),
-                      key=lambda each: (-each.of("needless"), -each.of("asked"), each.host))
+                      key=lambda each: (-each.of("needless"), -each.of("told_copied"),
+                                        -each.of("asked"), each.host))
 
     @property
     def kernels(self) -> dict[str, tuple[list[Host], list[Service]]]:
@@ -187,6 +194,12 @@ def services_of(window: Window, hosts: dict[Key, Host]) -> list[Service]:
         for key, value in window.risen(counter, SERVICE).items():
             sums = service(key).sums
             sums[name] = sums.get(name, 0) + value
+    # A watch that does not measure it at the moment says nothing: what it said before is not all.
+    now = {name: {key_of(each, SERVICE) for each in window.ask(questions.selector(counter))}
+           for name, counter in (("needless", questions.NEEDLESS),
+                                 ("completed", questions.COMPLETED))}
+    for key in now["completed"] - now["needless"]:
+        service(key).sums.pop("needless", None)
     for each in window.ask(questions.cpu(window.window_s)):
         service(key_of(each, SERVICE)).sums["cpu"] = each.value
     for (*rest, cause), value in window.risen(questions.CAUSES, (*SERVICE, "cause")).items():

@@ -84,6 +84,8 @@ def service(each: Service) -> dict[str, Any]:
     return {"labels": each.labels, "kernel": each.kernel,
             "asked_bytes": whole_number(sums.get("asked")),
             "copied_after_all_bytes": whole_number(sums.get("needless")),
+            "completed_sends": whole_number(sums.get("completed")),
+            "copied_sends": whole_number(sums.get("told_copied")),
             "enobufs": whole_number(sums.get("enobufs")), "copying_cpu_s": sums.get("cpu"),
             "causes": {cause: round(count) for cause, count in sorted(each.causes.items())},
             "since": utc(each.since), "since_before_window": each.from_begin, "still": each.still}

@@ -17,6 +17,9 @@ REFERENCED = ("copyscope_sent_bytes_total", 'way="zerocopy"')
 BY_CAUSE = "copyscope_cause_bytes_total"
 COPIED_AT_ONCE = (BY_CAUSE, f'cause=~"{"|".join(IGNORED)}"')
 NEEDLESS = ("copyscope_needless_bytes_total", "")
+COMPLETED = ("copyscope_zerocopy_completions_total", "")
+# What the kernel says to have copied: at least these, as it says nothing of copies behind a device.
+TOLD_COPIED = ("copyscope_zerocopy_completions_total", 'copied="true"')
 CAUSES, LAWS = (BY_CAUSE, ""), ("copyscope_laws_broken_total", "")
 REFUSED = ("copyscope_enobufs_total", "")
 CPU = ("copyscope_cpu_seconds_total", f'class=~"{"|".join(COPYING)}"')

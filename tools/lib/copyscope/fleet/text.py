@@ -75,11 +75,21 @@ def cause_text(each: Service) -> str:
     return "; ".join(filter(None, (shown(each.cause, MOST_CELL) + others, refused)))
 
 
+def sends_told(services: Iterable[Service]) -> str:
+    """The share of sends of which the kernel says that it copied them, where bytes are not measured:
+    at least so many were; "" if it says so of none."""
+    many = [each for each in services if each.unmeasured]
+    told = sum(each.of("told_copied") for each in many)
+    share = of_all(told, sum(each.of("completed") for each in many)) if told else ""
+    return "" if not share else "> 0 % of sends" if share.startswith("<") else \
+        f">= {share.removeprefix('> ')} of sends"
+
+
 def service_row(each: Service, told: Answer) -> list[str]:
     """A service in a line."""
     asked, needless = each.sums.get("asked"), each.sums.get("needless")
     return [shown(each.host, MOST_CELL), name_of(each), amount(asked), amount(needless),
-            of_all(needless, asked), since_text(each, told), cpu_text(each.sums.get("cpu")),
+            of_all(needless, asked) or sends_told([each]), since_text(each, told), cpu_text(each.sums.get("cpu")),
             cause_text(each)]
 
 
@@ -89,7 +99,11 @@ def summed(services: Iterable[Service]) -> list[str]:
     asked, needless, cpu = (sum(found) if (found := [each.sums[name] for each in many
                                                      if name in each.sums]) else None
                             for name in ("asked", "needless", "cpu"))
-    return [amount(asked), amount(needless), of_all(needless, asked), cpu_text(cpu)]
+    if not any(each.unmeasured for each in many):
+        return [amount(asked), amount(needless), of_all(needless, asked), cpu_text(cpu)]
+    # What some have measured is not all.
+    return [amount(asked), f">= {amount(needless)}" if needless else NOT_MEASURED,
+            sends_told(many), cpu_text(cpu)]
 
 
 def kernel_rows(told: Answer) -> list[list[str]]:
@@ -103,10 +117,11 @@ def host_rows(told: Answer) -> list[list[str]]:
     found: dict[tuple[str, str], list[Service]] = {}
     for each in told.services:
         found.setdefault((each.host, each.kernel), []).append(each)
-    rows = sorted((-sum(each.of("needless") for each in many), host, kernel)
+    rows = sorted((-sum(each.of("needless") for each in many),
+                   -sum(each.of("told_copied") for each in many), host, kernel)
                   for (host, kernel), many in found.items())
     return [[shown(host, MOST_CELL), *summed(found[host, kernel]), shown(kernel, MOST_CELL)]
-            for negative, host, kernel in rows if negative]
+            for needless, sends, host, kernel in rows if needless or sends]
 
 
 def named(hosts: list[Host]) -> str:
@@ -123,6 +138,14 @@ def window_text(told: Answer) -> str:
     return f"{first:%Y-%m-%d %H:%M} to {last.strftime(form)} UTC"
 
 
+def told_text(unmeasured: list[Service]) -> str:
+    """What the kernel says of the sends of those whose bytes are not measured."""
+    copied, done = (sum(each.of(name) for each in unmeasured)
+                    for name in ("told_copied", "completed"))
+    return f" The kernel says that it copied {copied:,.0f} of {counted(round(done), 'send')} of " \
+           f"{counted(len(unmeasured), 'service')} whose bytes are not measured." if copied else ""
+
+
 def asked_sentence(told: Answer) -> str:
     """What was asked for, and what came of it."""
     asked, needless = told.total("asked"), told.total("needless")
@@ -131,14 +154,17 @@ def asked_sentence(told: Answer) -> str:
     if not asked:
         return "No program asked to send without a copy."
     lacking = [each for each in told.asking if round(each.of("needless"))]
+    unmeasured = [each for each in told.asking if each.unmeasured]
     begin = f"Programs asked to send {amount(asked)} without a copy; "
-    if needless is None:
-        return f"{begin}how much of it was copied after all is not measured."
+    if needless is None or (unmeasured and not lacking):
+        return f"{begin}how much of it was copied after all is not measured.{told_text(unmeasured)}"
     if not lacking:
         return f"{begin}nothing of it was copied after all."
     hosts = len({each.host for each in lacking})
-    return f"{begin}{of_all(needless, asked)} of it, {amount(needless)}, was copied after all, " \
-           f"by {counted(len(lacking), 'service')} on {counted(hosts, 'host')}."
+    return f"{begin}{'at least ' if unmeasured else ''}{of_all(needless, asked)} of it, " \
+           f"{amount(needless)}, was copied after all, " \
+           f"by {counted(len(lacking), 'service')} on {counted(hosts, 'host')}." \
+           f"{told_text(unmeasured)}"
 
 
 def sentences(told: Answer) -> list[str]:
