@@ -76,8 +76,8 @@ def cause_text(each: Service) -> str:
 
 
 def sends_told(services: Iterable[Service]) -> str:
-    """The share of sends of which the kernel says that it copied them, where bytes are not measured:
-    at least so many were; "" if it says so of none."""
+    """The share of sends of which the kernel says that it copied them, where bytes are not
+    measured: at least so many were; "" if it says so of none."""
     many = [each for each in services if each.unmeasured]
     told = sum(each.of("told_copied") for each in many)
     share = of_all(told, sum(each.of("completed") for each in many)) if told else ""
@@ -89,8 +89,8 @@ def service_row(each: Service, told: Answer) -> list[str]:
     """A service in a line."""
     asked, needless = each.sums.get("asked"), each.sums.get("needless")
     return [shown(each.host, MOST_CELL), name_of(each), amount(asked), amount(needless),
-            of_all(needless, asked) or sends_told([each]), since_text(each, told), cpu_text(each.sums.get("cpu")),
-            cause_text(each)]
+            of_all(needless, asked) or sends_told([each]), since_text(each, told),
+            cpu_text(each.sums.get("cpu")), cause_text(each)]
 
 
 def summed(services: Iterable[Service]) -> list[str]:
