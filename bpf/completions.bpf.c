@@ -108,7 +108,7 @@ volatile int optmem_max __weak = 0;
 
 static __always_inline bool optmem_is_used_up(const struct sock *sk)
 {
-	const struct netns_core___optmem *core = (void *)sk->__sk_common.skc_net.net +
+	const struct netns_core___optmem *core = (void *)POINTER_IN(sock, sk, __sk_common.skc_net.net) +
 						 bpf_core_field_offset(struct net, core);
 	int most = bpf_core_field_exists(core->sysctl_optmem_max) ? BPF_CORE_READ(core, sysctl_optmem_max) :
 								    optmem_max;
@@ -124,7 +124,7 @@ static __always_inline bool optmem_is_used_up(const struct sock *sk)
 static __always_inline bool may_extend(const struct sock *sk)
 {
 	u64 head = (u64)sk + bpf_core_field_offset(struct sock, sk_write_queue);
-	const struct sk_buff *tail = sk->sk_write_queue.prev, *holder;
+	const struct sk_buff *tail = POINTER_IN(sock, sk, sk_write_queue.prev), *holder;
 	const struct ubuf_info_msgzc *n;
 	u32 sends;
 

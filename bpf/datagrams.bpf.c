@@ -105,7 +105,7 @@ int BPF_PROG(datagram_drop, const struct sk_buff *skb, const void *location, u32
 
 static __always_inline int datagram_handed(const struct sk_buff *skb)
 {
-	const struct sock *sk = skb->sk;
+	const struct sock *sk = POINTER_IN(sk_buff, skb, sk);
 	struct watch_slot *slot = sk && is_udp(sk) ? slot_find(cookie_of(sk)) : NULL;
 	u32 headers = datagram_header_bytes(skb);
 

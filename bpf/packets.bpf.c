@@ -12,6 +12,7 @@
  * cannot gather, after which user pages look copied.
  */
 #include "bpf/include/cause.bpf.h"
+#include "bpf/include/casts.bpf.h"
 #include "bpf/include/datagram.bpf.h"
 #include "bpf/include/devices.bpf.h"
 #include "bpf/include/owner.bpf.h"
@@ -20,15 +21,6 @@
 #include "bpf/include/retransmit.bpf.h"
 #include "bpf/include/xmit_tracking.bpf.h"
 
-/* Set before load: the kernel has the function below, a35b9af4ec2c ("bpf: Add a kfunc for generic type
- * cast"), 6.2. It becomes a move of one register. */
-const volatile bool casts_known __weak = false;
-
-extern void *bpf_rdonly_cast(const void *obj__ign, __u32 btf_id__k) __ksym __weak;
-
-#define TYPED(type, address) \
-	((const type *)bpf_rdonly_cast((const void *)(address), bpf_core_type_id_kernel(type)))
-
 #define NO_NOTIFICATION 1	/* skb_zcopy_is_nouarg() */
 
 /* SKBFL_*. @skb: known to the verifier. */
@@ -36,7 +28,7 @@ static __always_inline u8 page_flags_of(const struct sk_buff *skb)
 {
 	const struct skb_shared_info *shinfo = shinfo_of(skb);
 
-	return casts_known ? TYPED(struct skb_shared_info, shinfo)->flags : BPF_CORE_READ(shinfo, flags);
+	return casts_known ? TYPED(skb_shared_info, shinfo)->flags : BPF_CORE_READ(shinfo, flags);
 }
 
 /* The notification of a packet that has or had SKBFL_ZEROCOPY_ENABLE, as uarg_of(). */
@@ -44,7 +36,7 @@ static __always_inline u64 notification_of(const struct sk_buff *skb)
 {
 	const struct skb_shared_info *shinfo = shinfo_of(skb);
 
-	return casts_known ? (u64)TYPED(struct skb_shared_info, shinfo)->destructor_arg :
+	return casts_known ? (u64)TYPED(skb_shared_info, shinfo)->destructor_arg :
 			     (u64)BPF_CORE_READ(shinfo, destructor_arg);
 }
 
@@ -53,7 +45,7 @@ static __always_inline u64 notifying_cookie(u64 uarg)
 {
 	u64 holder = (u64)holder_of(uarg);
 
-	return casts_known ? cookie_of(TYPED(struct sk_buff, holder)->sk) : cookie_of_holder(uarg);
+	return casts_known ? cookie_of(TYPED(sk_buff, holder)->sk) : cookie_of_holder(uarg);
 }
 
 /* Whose user pages a packet with SKBFL_ZEROCOPY_ENABLE has, or had. */
@@ -98,7 +90,7 @@ static __always_inline struct frags_head frags_of(const struct sk_buff *skb)
 	flags = page_flags_of(skb);
 	head.users = flags & SKBFL_ZEROCOPY_ENABLE;
 	head.registered = flags & SKBFL_MANAGED_FRAG_REFS;
-	head.count = TYPED(struct skb_shared_info, shinfo)->nr_frags;
+	head.count = TYPED(skb_shared_info, shinfo)->nr_frags;
 	return head;
 }
 
@@ -125,7 +117,7 @@ static __always_inline struct leaving leaving_of(const struct sk_buff *skb)
 	if (skb->transport_header == NO_SUCH_HEADER)
 		return leaving;
 	if (casts_known) {
-		const struct tcphdr *tcp = TYPED(struct tcphdr, header);
+		const struct tcphdr *tcp = TYPED(tcphdr, header);
 
 		seq = tcp->seq;
 		words = BPF_CORE_READ_BITFIELD(tcp, doff);
@@ -193,7 +185,7 @@ static __always_inline void datagram_departed(struct books *b, const struct sk_b
 static __always_inline void departure_counted(const struct sk_buff *skb, u32 place)
 {
 	struct books *b = window_open() ? bpf_map_lookup_elem(&details, &place) : NULL;
-	const struct sock *sk = skb->sk;
+	const struct sock *sk = POINTER_IN(sk_buff, skb, sk);
 	struct frags_head frags = {};
 	u32 referenced = 0, middle;
 	struct leaving leaving;
@@ -267,7 +259,7 @@ int BPF_PROG(departure, const struct sk_buff *skb)
 	}
 	if (!details_wanted && !skb->data_len)
 		return 0;
-	slot = slot_at(cookie_of(skb->sk), &place);
+	slot = slot_at(cookie_of(POINTER_IN(sk_buff, skb, sk)), &place);
 	/* Without trampolines no program sees a datagram before. */
 	if (!slot && datagrams_wanted && !datagrams_watch && counts_by_tracepoint)
 		slot = datagram_of_run(skb->sk, &place);
@@ -344,7 +336,7 @@ static __always_inline void pages_handed(const struct sk_buff *skb, const struct
  * copies them on arrival. */
 static __always_inline void splices_handed(const struct sk_buff *skb, const struct net_device *dev)
 {
-	struct watch_slot *slot = slot_find(cookie_of(skb->sk));
+	struct watch_slot *slot = slot_find(cookie_of(POINTER_IN(sk_buff, skb, sk)));
 	u8 paths = paths_of(dev);
 
 	if (!slot) {
@@ -429,10 +421,8 @@ int BPF_PROG(device, const struct sk_buff *skb, const struct net_device *dev)
 	struct xmit *h;
 	u8 flags;
 
-	/* Of each pointer that is read from a type it trusts, the verifier asks whether to trust that, too, by up
-	 * to four searches of all of the kernel's types: half of the time that all programs took to load. */
 	if (casts_known)
-		dev = TYPED(struct net_device, dev);
+		dev = TYPED(net_device, dev);
 	if (details_wanted)
 		device_counted(skb, dev);
 	h = xmit_here();
@@ -506,7 +496,7 @@ static __always_inline int moved_behind(const struct sk_buff *skb, int offset, i
 			bytes_in_frags(skb, offset, (long)offset + len) : 0;
 	if (!bytes || (!has_left(skb) && !is_being_encrypted(skb)))
 		return 0;
-	slot = flags & SKBFL_ZEROCOPY_ENABLE ? slot_of_pages(skb) : slot_find(cookie_of(skb->sk));
+	slot = flags & SKBFL_ZEROCOPY_ENABLE ? slot_of_pages(skb) : slot_find(cookie_of(POINTER_IN(sk_buff, skb, sk)));
 	if (slot)
 		__sync_fetch_and_add(&slot->reshaped, bytes);
 	else if (!(flags & SKBFL_ZEROCOPY_ENABLE))
@@ -589,7 +579,7 @@ int BPF_PROG(moved_csum, struct sk_buff *skb, int offset, void *to, int len)
 static __always_inline void late_on_way_out(struct watch_slot *slot, const struct sk_buff *skb)
 {
 	__sync_fetch_and_add(&slot->late_on_way_out, skb->data_len);
-	if (is_tun(skb->dev))
+	if (is_tun(POINTER_IN(sk_buff, skb, dev)))
 		path_note(slot, WATCH_PATH_TUN);
 }
 
@@ -639,7 +629,7 @@ int BPF_PROG(arrival, struct sk_buff *skb)
 		arrival_counted(skb);
 	if (!skb->data_len || !(page_flags_of(skb) & SKBFL_ZEROCOPY_ENABLE))
 		return 0;
-	if (captures_of(skb->dev)) {
+	if (captures_of(POINTER_IN(sk_buff, skb, dev))) {
 		struct watch_slot *slot = slot_of_pages(skb);
 
 		if (slot)
@@ -693,7 +683,7 @@ static __always_inline void datagram_dropped(const struct sk_buff *skb)
 	struct books *b;
 
 	/* By the driver that has sent it. One that arrived in the same memory has another device, or none. */
-	if (to && *to == (u64)skb->dev)
+	if (to && *to == (u64)POINTER_IN(sk_buff, skb, dev))
 		return;
 	if (skb->transport_header == NO_SUCH_HEADER || skb->len <= headers ||
 	    protocol_of(skb) != IPPROTO_UDP_NUMBER)
@@ -717,7 +707,7 @@ int BPF_PROG(drop, const struct sk_buff *skb, const void *location)
 	if (details_wanted && window_open())
 		drop_counted(skb, (u64)location);
 	if (!skb->skb_iif) {
-		slot = slot_find(cookie_of(skb->sk));
+		slot = slot_find(cookie_of(POINTER_IN(sk_buff, skb, sk)));
 		if (slot && skb->len)
 			__sync_fetch_and_add(&slot->dropped_packets, 1);
 		else if (slot)
@@ -738,7 +728,7 @@ int BPF_PROG(drop, const struct sk_buff *skb, const void *location)
 /* Valid while skb->dev is a device: in a driver, in the receive path, not in a socket's queue. */
 static __always_inline u32 circumstances_of(const struct sk_buff *skb)
 {
-	const struct net_device *dev = skb->dev;
+	const struct net_device *dev = POINTER_IN(sk_buff, skb, dev);
 
 	if (!subject_home_count)
 		return captures_of(dev) | COPIED_ANYWHERE;

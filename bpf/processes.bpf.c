@@ -212,7 +212,7 @@ int walk_tasks(struct bpf_iter__task *ctx)
 	task_describe(&row.task, t);
 	row.pid = pid_seen_by_asker(t);
 	row.in_cgroup = in_subject_cgroup(t);
-	row.running = t->signal->live.counter > 0;
+	row.running = POINTER_IN(task_struct, t, signal)->live.counter > 0;
 	/* It may have ended just before it was added. */
 	member = row.running ? NULL : bpf_map_lookup_elem(&members, &row.task.tgid);
 	if (member)
@@ -355,7 +355,7 @@ int BPF_PROG(process_exit, struct task_struct *p)
 	struct watch_member *member;
 	u32 tgid = p->tgid;
 
-	if (p->signal->live.counter)
+	if (POINTER_IN(task_struct, p, signal)->live.counter)
 		return 0;
 	member = bpf_map_lookup_elem(&members, &tgid);
 	if (member)

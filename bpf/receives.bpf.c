@@ -47,13 +47,13 @@ static __always_inline bool copy_is_lost(u32 place)
 SEC("?tp_btf/skb_copy_datagram_iovec")
 int BPF_PROG(rx_copy, const struct sk_buff *skb, int len)
 {
-	u64 cookie = cookie_of(skb->sk);
+	u64 cookie = cookie_of(POINTER_IN(sk_buff, skb, sk));
 	struct slot_way *way;
 	u32 place;
 
 	/* The verifier wants one load for each kind of pointer. */
 	barrier_var(cookie);
-	if (len <= 0 || (cookie && !skb->next))
+	if (len <= 0 || (cookie && !POINTER_IN(sk_buff, skb, next)))
 		return 0;
 	if (!cookie)
 		cookie = cookie_of_tls_reader();

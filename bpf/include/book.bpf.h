@@ -82,7 +82,7 @@ static __always_inline void note_ring_send(const struct msghdr *msg, u64 cookie,
 
 	if (!bpf_core_field_exists(msg->msg_ubuf))
 		return;
-	ubuf = (u64)msg->msg_ubuf;
+	ubuf = (u64)POINTER_IN(msghdr, msg, msg_ubuf);
 	if (!ubuf)
 		return;
 	slot->ring_used = 1;
@@ -540,7 +540,8 @@ static __always_inline void layers_note(struct watch_book *book, const struct tc
 {
 	const struct inet_connection_sock *icsk = (const void *)tp;
 	const struct tcp_sock___smc *smc = (const void *)tp;
-	const struct tcp_ulp_ops *ulp = icsk->icsk_ulp_ops;
+	const struct tcp_ulp_ops *ulp = casts_known ? ((const struct inet_connection_sock *)TYPED(tcp_sock, tp))->icsk_ulp_ops :
+						icsk->icsk_ulp_ops;
 
 	if (is_mptcp(tp))
 		mptcp_layer_note(book, icsk->icsk_ulp_data);

@@ -10,6 +10,7 @@
 #ifndef COPYSCOPE_COMPAT_BPF_H
 #define COPYSCOPE_COMPAT_BPF_H
 
+#include "bpf/include/casts.bpf.h"
 #include "vmlinux/vmlinux.h"
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>

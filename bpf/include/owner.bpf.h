@@ -40,7 +40,7 @@ static __always_inline u64 cookie_of_flow(const struct sk_buff *skb)
 /* The number of its book; 0: it has none. */
 static __always_inline u32 number_of_skb(const struct sk_buff *skb)
 {
-	u32 number = book_number(cookie_of(skb->sk));
+	u32 number = book_number(cookie_of(POINTER_IN(sk_buff, skb, sk)));
 	struct pin *pin;
 	u64 uarg;
 

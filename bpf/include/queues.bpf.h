@@ -280,7 +280,7 @@ enum { OTHERS_BEHIND = 7 /* that newest notification, looked past */ };
 static __always_inline bool notified_last(const struct sock *sk, struct notified *n)
 {
 	u64 head = (u64)sk + bpf_core_field_offset(struct sock, sk_error_queue);
-	const struct sk_buff *skb = sk->sk_error_queue.prev;
+	const struct sk_buff *skb = POINTER_IN(sock, sk, sk_error_queue.prev);
 	const struct sock_exterr_skb *error;
 
 	for (int i = 0; i <= OTHERS_BEHIND; i++) {

@@ -27,7 +27,7 @@ static __always_inline bool must_copy(const struct sock *sk, u32 msg_flags)
 /* io_uring's sends bring a notification of their own, and need no SO_ZEROCOPY. */
 static __always_inline bool brings_notification(const struct msghdr *msg)
 {
-	return bpf_core_field_exists(msg->msg_ubuf) && msg->msg_ubuf;
+	return bpf_core_field_exists(msg->msg_ubuf) && POINTER_IN(msghdr, msg, msg_ubuf);
 }
 
 /* Counts a send with MSG_ZEROCOPY that returned @ret bytes (or errno); @copies: the result of must_copy() when the

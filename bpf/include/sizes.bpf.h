@@ -198,7 +198,7 @@ static __always_inline void hold_begins(const struct sock *sk, struct watch_slot
 	if (!sizes_wanted || !window_is_open || (ring && !ring_ends_told) || !caller_is_known(slot))
 		return;
 	if (ring)
-		key = (struct held_send){ COOKIE_OF_RINGS, (u64)msg->msg_ubuf };
+		key = (struct held_send){ COOKIE_OF_RINGS, (u64)POINTER_IN(msghdr, msg, msg_ubuf) };
 	if (bpf_map_lookup_elem(&held, &key))
 		return;
 	fresh.sent_ns = bpf_ktime_get_ns();
@@ -344,7 +344,7 @@ static __always_inline void holds_read(const struct sock *sk, struct watch_slot 
 {
 	u64 head = (u64)sk + bpf_core_field_offset(struct sock, sk_error_queue);
 	struct hold_walk w = { .event = HOLD_READ };
-	const struct sk_buff *first = sk->sk_error_queue.next;
+	const struct sk_buff *first = POINTER_IN(sock, sk, sk_error_queue.next);
 	u32 below = slot->next_id, from = slot->zerocopy_id;
 	const struct sock_exterr_skb *error;
 

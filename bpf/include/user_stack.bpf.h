@@ -185,7 +185,7 @@ static __noinline void stack_take(struct stack_walk *w, u32 program)
 
 	stack_clear(w);
 	w->stack.tgid = task->tgid;
-	w->stack.started_ns = task->group_leader->start_boottime;
+	w->stack.started_ns = BPF_CORE_READ(task, group_leader, start_boottime);
 	w->stack.cut = !!(task->flags & PF_IO_WORKER_FLAG);
 	if (task->flags & (PF_KTHREAD_FLAG | PF_IO_WORKER_FLAG))
 		return;

@@ -39,7 +39,7 @@ BY_TRACEPOINTS = (
            "bytes of a copy that failed were received", (f"{EXACTLY} [failed_receives-whole]",)),
     Change("receives: urgent bytes", RECEIVES, "__sync_fetch_and_add(&slot->rx_off, -(u64)told);", "__sync_fetch_and_add(&slot->rx_off, (u64)told);",
            "the sign of an urgent byte", (f"{EXACTLY} [urgent-whole]",)),
-    Change("receives: what the error queue quotes", RECEIVES, "\tif (len <= 0 || (cookie && !skb->next))", "\tif (len <= 0)",
+    Change("receives: what the error queue quotes", RECEIVES, "\tif (len <= 0 || (cookie && !POINTER_IN(sk_buff, skb, next)))", "\tif (len <= 0)",
            "quoted payload counts as received", (f"{EXACTLY} [time_stamps-whole]",)),
     Change("packets: what left again", PACKETS, "count(b, COUNT_retrans_copied_bytes, bytes - first);", "count(b, COUNT_retrans_copied_bytes, first);",
            "new bytes count as sent again", (f"{CONGESTION} test_what_a_full_queue_refused [A1-4-veth]",)),

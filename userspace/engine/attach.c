@@ -9,12 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include "userspace/common/numbers.h"
 #include "userspace/common/system/machine.h"
+#include "userspace/engine/core_types.h"
 #include "userspace/engine/engine_inside.h"
 #include "userspace/engine/hooks.h"
 #include "userspace/engine/targets.h"
@@ -304,7 +306,6 @@ static void configure(struct engine *p, const struct targets *targets)
 	uint32_t buckets = buckets_wanted(c);
 
 	ro->watch_filter = c->filter;
-	ro->casts_known = targets_function(targets, "bpf_rdonly_cast");
 	ro->fault_inject = c->fault_inject;
 	ro->late_copies_hooked = p->backend == BACKEND_TRAMPOLINE &&
 				 bpf_program__autoload(p->skel->progs.late_copy);
@@ -343,22 +344,58 @@ static int load_refused(const struct engine *p, int err, char why[WHY_BYTES])
 	return err;
 }
 
-/* The kernel's BTF is read once for all programs. */
+static void name_casts(struct programs__rodata *ro, const struct core_types *types, bool known)
+{
+#define NAME(type) ro->cast_numbers.type = core_types_number(types, #type);
+	CAST_TYPES(NAME)
+#undef NAME
+	ro->casts_known = known;
+}
+
+/* Writes the types that programs are relocated by into @types_fd. 0 or -errno. */
+static int write_types(struct engine *p, const struct targets *targets, int types_fd)
+{
+	struct core_types *types = core_types_of(targets_btf(targets), bpf_object__btf(p->skel->obj));
+	int err = types ? core_types_write(types, types_fd) : -ENOMEM;
+
+	if (types)
+		name_casts(p->skel->rodata, types, targets_function(targets, "bpf_rdonly_cast"));
+	core_types_free(types);
+	return err;
+}
+
+/* The kernel's BTF is read once for all programs: libbpf searches what is left of it in a file of memory. */
+static int open_programs(struct engine *p, const struct targets *targets, int *types_fd, char why[WHY_BYTES])
+{
+	char path[PATH_BYTES];
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = path);
+	int err;
+
+	*types_fd = memfd_create("types", MFD_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", *types_fd);
+	p->skel = *types_fd < 0 ? NULL : programs__open_opts(&opts);
+	if (!p->skel)
+		return tell(why, -errno, "cannot open the programs");
+	err = write_types(p, targets, *types_fd);
+	return err ? tell(why, err, "cannot reduce the kernel's BTF") : choose(p, targets, why);
+}
+
 static int load_programs(struct engine *p, struct targets *targets, char why[WHY_BYTES])
 {
 	const uint8_t entered = 1;
-	int err;
+	int types_fd, err = open_programs(p, targets, &types_fd, why);
 
-	p->skel = programs__open();
-	err = p->skel ? choose(p, targets, why) : tell(why, -errno, "cannot open the programs");
+	if (!err) {
+		configure(p, targets);
+		if (p->config.before_load)
+			p->config.before_load(p->config.before_load_arg, p->skel, targets);
+		err = targets_failure(programs__load(p->skel));
+		err = err ? load_refused(p, err, why) : 0;
+	}
+	if (types_fd >= 0)
+		close(types_fd);
 	if (err)
 		return err;
-	configure(p, targets);
-	if (p->config.before_load)
-		p->config.before_load(p->config.before_load_arg, p->skel, targets);
-	err = targets_failure(programs__load(p->skel));
-	if (err)
-		return load_refused(p, err, why);
 	for (int i = 0; i < p->config.netns_count && !err; i++)
 		err = bpf_map_update_elem(bpf_map__fd(p->skel->maps.subject_netns), &p->config.netns[i],
 					  &entered, BPF_ANY) ? -errno : 0;

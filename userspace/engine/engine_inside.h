@@ -5,6 +5,7 @@
 
 #include <bpf/libbpf.h>
 
+#include "bpf/include/casts.h"
 #include "bpf/include/sites.h"
 #include "bpf/include/watch.h"
 #include "programs.skel.h"

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bpf/include/casts.h"
+
 /* include/linux/tracepoint.h declares a type of this name for each tracepoint. */
 static const char declares[] = "btf_trace_";
 
@@ -191,21 +193,46 @@ uint32_t targets_tracepoint(const struct targets *targets, const char *name)
 	return of_kind(targets, declaration, false);
 }
 
-/* @tracepoint is the cookie of the handler. */
-static int prepare_load(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long tracepoint)
+/* kernel/bpf: DEFINE_BPF_ITER_FUNC() declares a function of this name for each iterator. */
+static uint32_t iterator(const struct targets *targets, const char *name)
+{
+	char declaration[128];
+
+	snprintf(declaration, sizeof(declaration), "bpf_iter_%s", name);
+	return targets_function(targets, declaration);
+}
+
+/* As libbpf does with a function of the kernel that a program declares. */
+static void name_cast(const struct bpf_program *prog)
+{
+	struct bpf_insn *insns = (struct bpf_insn *)bpf_program__insns(prog);
+	uint32_t function = targets_function(loads_by, "bpf_rdonly_cast");
+
+	for (size_t i = 0; function && i < bpf_program__insn_cnt(prog); i++) {
+		if (insns[i].code != (BPF_JMP | BPF_CALL) || insns[i].src_reg || insns[i].imm != CAST_CALL)
+			continue;
+		insns[i].src_reg = BPF_PSEUDO_KFUNC_CALL;
+		insns[i].imm = function;
+	}
+}
+
+/* @type is the cookie of the handler. */
+static int prepare_load(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long type)
 {
 	const char *target = strchr(bpf_program__section_name(prog), '/');
 
 	if (!target || !loads_by)
 		return -EINVAL;
-	opts->attach_btf_id = tracepoint ? targets_tracepoint(loads_by, target + 1)
-					 : targets_function(loads_by, target + 1);
+	opts->attach_btf_id = type == BPF_TRACE_RAW_TP ? targets_tracepoint(loads_by, target + 1) :
+			      type == BPF_TRACE_ITER   ? iterator(loads_by, target + 1) :
+							 targets_function(loads_by, target + 1);
 	if (loads_by->base && opts->attach_btf_id >= loads_by->base_types)
 		opts->attach_btf_obj_fd = loads_by->module_fd;
+	name_cast(prog);
 	return opts->attach_btf_id ? 0 : -ESRCH;
 }
 
-static int attach(const struct bpf_program *prog, long tracepoint, struct bpf_link **link)
+static int attach(const struct bpf_program *prog, long type, struct bpf_link **link)
 {
 	*link = bpf_program__attach_trace(prog);
 	return *link ? 0 : -errno;
@@ -213,7 +240,7 @@ static int attach(const struct bpf_program *prog, long tracepoint, struct bpf_li
 
 static int handle(const char *section, enum bpf_attach_type type)
 {
-	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .cookie = type == BPF_TRACE_RAW_TP,
+	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .cookie = type,
 		    .prog_prepare_load_fn = prepare_load, .prog_attach_fn = attach);
 	int handler = libbpf_register_prog_handler(section, BPF_PROG_TYPE_TRACING, type, &opts);
 
@@ -232,5 +259,7 @@ int targets_load_by(const struct targets *targets)
 	err = handle("fentry+", BPF_TRACE_FENTRY);
 	if (!err)
 		err = handle("fexit+", BPF_TRACE_FEXIT);
+	if (!err)
+		err = handle("iter+", BPF_TRACE_ITER);
 	return err ? err : handle("tp_btf+", BPF_TRACE_RAW_TP);
 }
