@@ -616,10 +616,13 @@ int BPF_PROG(datagram_reference_6, struct msghdr *msg, struct sock *sk, struct s
 static __always_inline struct watch_slot *kind_set(struct watch_slot *slot, struct sock *sk, enum watch_kind kind)
 {
 	const struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+	u32 state = sk->__sk_common.skc_state;
 
 	if (!tp || !slot)
 		return NULL;
-	slot_charge(slot, accepted_of(tp));
+	/* The move to CLOSE has charged all, and what the numbers are after it is no send's. */
+	if (state != BPF_TCP_CLOSE)
+		slot_charge(slot, accepted_of(tp) - fin_in_sequence(state));
 	slot->kind = kind;
 	if (kind != WATCH_KIND_COPY)
 		pages_note(slot, sk);

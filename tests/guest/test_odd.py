@@ -18,6 +18,7 @@ KERNELS = ("6.1", "7.2")
 # Pages are spliced by another function since 6.5, a router copies none since 6.17, SO_PEEK_OFF is there since
 # 6.9, and rings and layers above TCP learn with each release.
 DIFFER = ("sendfile", "splice_in", "gift", "every_way_in_turns", "full_pipe", "splice_without_scatter_gather", "router",
+          "spliced_when_closed",
           "peek_offset",
           *(name for name in PROGRAMS if name.startswith(("uring", "kernel_tls", "sockmap", "mptcp", "repair"))))
 makes = maker(dealt(DIFFER, KERNELS, hands=2) | dealt((name for name in PROGRAMS if name not in DIFFER), KERNELS))

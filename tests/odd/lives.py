@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 from odd import raw
 from odd.frame import needed, odd
+from odd.sends import file_of
 from odd.truth import Child, Truth
 
 PAUSE_S = 0.02
@@ -107,6 +108,27 @@ def spliced_after_both_ends(truth: Truth) -> Iterator[None]:
     truth.take(b, 1000)
     truth.splice_out(b, 2000)
     raw.disconnect(b)
+
+
+@odd()
+def spliced_when_closed(truth: Truth) -> Iterator[None]:
+    """sendfile() after the end of what may be sent, of the connection, and of its numbers: it fails, and moves nothing."""
+    a, b = truth.pair()
+    file = file_of(3000)
+
+    def fails() -> None:
+        with contextlib.suppress(OSError):
+            truth.sent("tx_splice", os.sendfile(a.fileno(), file.fileno(), 0, 3000))
+    truth.send(a, 1000)
+    truth.take(b, 1000)
+    yield
+    a.shutdown(socket.SHUT_WR)
+    fails()
+    b.close()
+    time.sleep(PAUSE_S)
+    fails()
+    raw.disconnect(a)
+    fails()
 
 
 @odd()
