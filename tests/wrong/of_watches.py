@@ -20,7 +20,7 @@ OF_WATCHES = (
     Change("watch: completion", LAWS, "\t\t.left = s->opening.item[WATCH_zerocopy_sends] + s->moved.count[COUNT_zerocopy_sends],",
            "\t\t.left = s->moved.count[COUNT_zerocopy_sends],",
            "what was outstanding at the opening is no term", (BOOKS, OF_FATE)),
-    Change("watch: copied", FATE, "return sides(c.copied, c.all);", "return sides(c.copied, c.copied);",
+    Change("watch: copied", "userspace/judge/copied.c", "{ t->copied, t->completed };", "{ t->copied, t->copied };",
            "completions are held against themselves", (OF_FATE,)),
     Change("watch: sends", LAWS, "return sides_of_calls(s, book, hooked, s->moved.count[COUNT_accepted_bytes],",
            "return sides_of_calls(s, book, hooked, s->moved.count[COUNT_returned_bytes],",
