@@ -307,6 +307,17 @@ TEST_OF_WATCH(a_block_is_a_rate)
 }
 
 /* On a narrow page the name stands above its numbers. */
+TEST_OF_WATCH(a_table_without_room_is_told_at_each_reading)
+{
+	print(ROWS_PROCESSES, 80, watch_block_print);
+	assert_null(strstr(text, "Sums may be short"));
+	m.r.unbooked_sockets = 3;
+	print(ROWS_PROCESSES, 80, watch_block_print);
+	assert_non_null(strstr(text, "5.0 s\nSums may be short: 3 sockets were not counted\n"));
+	print(ROWS_PROCESSES, 80, watch_report_print);
+	assert_ptr_equal(strstr(text, "Sums may be short: 3 sockets were not counted\n"), text);
+}
+
 TEST_OF_WATCH(a_row_has_its_whole_name)
 {
 	static const char name[] = "10.0.0.1:80 - 10.0.0.1:40000, nginx, pid 812, handed on to it\n";

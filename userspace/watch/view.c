@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "userspace/common/text.h"
+#include "userspace/watch/books/watch_judge.h"
 #include "userspace/watch/report/figures.h"
 
 enum { CTRL_C = 3, CTRL_Z = 26, LINES_AROUND = 6 };
@@ -42,7 +43,7 @@ enum view_command view_key(struct view *v, int key)
  * copyscope watch --comm nginx  00:00:12  by bytes copied needlessly
  * sent 1.23 GB/s, received 3.10 MB/s, copied needlessly 0 B/s; 12 sockets open
  */
-static void print_head(const struct view *v, const struct watch_record *r, FILE *out)
+static void print_head(const struct view *v, const struct watch_record *r, const char *short_why, FILE *out)
 {
 	static const char *const orders[] = {
 		[ROWS_BY_NEEDLESS] = "bytes copied needlessly", [ROWS_BY_BYTES] = "throughput",
@@ -58,24 +59,28 @@ static void print_head(const struct view *v, const struct watch_record *r, FILE 
 	number_text(r->total.sockets - r->total.died, sockets);
 	fprintf(out, "copyscope watch %s  %02u:%02u:%02u  by %s%s\n", v->title, seconds / 3600,
 		seconds / 60 % 60, seconds % 60, orders[v->page.order], v->paused ? "  paused" : "");
-	fprintf(out, "sent %s/s, received %s/s, copied needlessly %s/s; %s sockets open\n\n", sent,
+	fprintf(out, "sent %s/s, received %s/s, copied needlessly %s/s; %s sockets open\n", sent,
 		received, needless, sockets);
+	if (*short_why)
+		fprintf(out, "Sums may be short: %s\n", short_why);
+	fputc('\n', out);
 }
 
 int view_draw(struct view *v, const struct watch_record *r)
 {
 	int room = v->screen.rows > LINES_AROUND ? v->screen.rows - LINES_AROUND : 1, err = -ENOMEM;
 	struct watch_page page = v->page;
+	char why[WHY_BYTES], *text;
 	struct rows rows;
 	size_t bytes;
-	char *text;
 
 	page.on.out = open_memstream(&text, &bytes);
 	if (!page.on.out)
 		return err;
 	page.on.columns = v->screen.columns;
 	page.on.colours = false;
-	print_head(v, r, page.on.out);
+	room -= watch_sums_short(r, why);
+	print_head(v, r, why, page.on.out);
 	if (!rows_make(r, page.rows, page.order, true, &rows)) {
 		room /= page_row_lines(&page, &rows, true);
 		page.top = room < 1 ? 1 : room < page.top ? room : page.top;

@@ -640,11 +640,14 @@ void watch_report_print(const struct watch_record *r, const struct watch_page *p
 
 void watch_block_print(const struct watch_record *r, const struct watch_page *p)
 {
+	char why[WHY_BYTES];
 	struct rows rows;
 
 	if (rows_make(r, p->rows, p->order, true, &rows))
 		return;
 	fprintf(p->on.out, "%.1f s\n", r->window_ns / 1e9);
+	if (watch_sums_short(r, why))
+		page_tinted(&p->on, TINT_BAD, "Sums may be short: ", why, 2);
 	page_rows(p, &rows, r->lately_ns);
 	if (rows.count > p->top)
 		fprintf(p->on.out, "%*s  %d more\n", 48, "", rows.count - p->top);
