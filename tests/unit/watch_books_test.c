@@ -206,6 +206,43 @@ TEST(test_each_law_breaks_when_either_side_is_off_by_one)
 	BREAKS(receives, slot.recvs_returned, 1);
 }
 
+/* Calls of other threads or processes that share the socket, when the window opens. */
+TEST(test_a_send_under_way_at_the_opening_may_fail)
+{
+	struct watch_book book = all_laws();
+
+	/* It fails, and the socket gives its number out again. */
+	book.opened.zerocopy_sends = book.opened.first_id = 1;
+	book.now.zerocopy_sends = book.now.first_id = 0;
+	assert_false(sides_with_calls(&book, WATCH_LAW_completion).known);
+	/* Three more were made besides. */
+	book = all_laws();
+	book.now.zerocopy_sends = book.now.first_id = 2;
+	breaks(&book, WATCH_LAW_completion);
+	book.opened.calls_sleep = 1;
+	assert_false(sides_with_calls(&book, WATCH_LAW_completion).known);
+	/* Its number is that of a packet, which another send made. */
+	book.opened.calls_sleep = 0;
+	book.opened.referenced_bytes = 101;
+	assert_false(sides_with_calls(&book, WATCH_LAW_completion).known);
+}
+
+TEST(test_a_receive_under_way_at_the_opening_may_have_discarded)
+{
+	struct watch_book book = all_laws();
+	struct watch_hooked hooked = all_hooks;
+	struct watch_socket s;
+
+	hooked.no_sockmaps = true;
+	book.slot.rx_discarded = 2998;
+	breaks(&book, WATCH_LAW_receive_queue);
+	book.opened.calls_sleep = 1;
+	assert_false(sides_with_calls(&book, WATCH_LAW_receive_queue).known);
+	watch_socket_fill(&s, &book, &hooked);
+	assert_false(s.moved.sites_known >> SITE_rx_discard & 1);
+	assert_int_equal(count_of(&s, COUNT_returned_bytes), 307);
+}
+
 /* write_seq - snd_nxt where one of them is of another life. */
 TEST(test_an_implausible_number_is_not_told)
 {

@@ -47,6 +47,19 @@ bool watch_was_urgent(const struct watch_book *book)
 	return book->opened.urgent_due || watch_last_of(book)->urgent_seq != book->opened.urgent_seq;
 }
 
+bool watch_reads_began_before(const struct watch_book *book)
+{
+	return book->opened.calls_sleep && (book->slot.rx_discarded || book->slot.rx_peeked);
+}
+
+bool watch_sends_by_number(const struct watch_book *book, uint64_t *sends)
+{
+	int32_t numbers = watch_last_of(book)->zerocopy_sends - book->opened.zerocopy_sends;
+
+	*sends = numbers < 0 ? 0 : numbers;
+	return numbers >= 0;
+}
+
 bool watch_packets_were_watched(const struct watch_book *book, const struct watch_hooked *hooked)
 {
 	return hooked->packets && !book->slot.pages_unwatched && !(book->flags & WATCH_NO_SLOT);
@@ -114,11 +127,10 @@ static struct told_copies told_copies_of(const struct watch_book *book, const st
 					 const struct watch_movements *m)
 {
 	const struct watch_slot *slot = &book->slot;
-	uint32_t sends = watch_last_of(book)->zerocopy_sends - book->opened.zerocopy_sends;
+	uint64_t sends;
 	struct told_copies t = {
 		.completed = slot->completed_sends + slot->ring_notified,
 		.copied = slot->copied_sends + slot->ring_copied,
-		.due = (uint64_t)watch_opened_sends(book) + sends + slot->ring_sends,
 		.copied_by_ring = slot->ring_copied,
 		.joined = slot->added_sends,
 		.late_bytes = slot->late_copied,
@@ -130,6 +142,8 @@ static struct told_copies told_copies_of(const struct watch_book *book, const st
 		.moves_unseen = hooked->late_copies && !hooked->moved,
 	};
 
+	watch_sends_by_number(book, &sends);
+	t.due = watch_opened_sends(book) + sends + slot->ring_sends;
 	t.ended = t.completed == t.due && !slot->unseen_reports && !slot->skipped_ids;
 	return t;
 }

@@ -68,6 +68,14 @@ uint64_t watch_sent_again(const struct watch_book *book);
  * turn. */
 bool watch_was_urgent(const struct watch_book *book);
 
+/* A receive that was under way when the window opened may have taken bytes before: a peek and a discard tell how many
+ * they took when they return. */
+bool watch_reads_began_before(const struct watch_book *book);
+
+/* How many sends by reference the socket accepted in the window; false: a send that was under way when it opened gave
+ * its number back since (msg_zerocopy_put_abort), so that numbers do not tell. */
+bool watch_sends_by_number(const struct watch_book *book, uint64_t *sends);
+
 /* Since before the socket's first reference. */
 bool watch_packets_were_watched(const struct watch_book *book, const struct watch_hooked *hooked);
 

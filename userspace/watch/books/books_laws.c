@@ -67,6 +67,8 @@ static struct watch_sides sides_of_receive_queue(const struct watch_socket *s, c
 		return watch_not_known("it was reset with bytes unread, then connected anew: no tracepoint tells if they were spliced out");
 	if (book->slot.rx_odd)
 		return watch_not_known(COPIED_ODDLY);
+	if (watch_reads_began_before(book))
+		return watch_not_known("a receive may have been under way when the window opened, which had taken bytes before");
 	if (!(m->sites_known & 1u << SITE_rx_copy) || !(m->sites_known & 1u << SITE_rx_discard))
 		return watch_not_known("copies to readers or discards were not counted");
 	if (taken != m->count[COUNT_returned_bytes] &&
@@ -153,9 +155,29 @@ static uint64_t outstanding(const struct watch_socket *s, const struct watch_boo
 	return (uint32_t)(now->zerocopy_sends - now->first_id);
 }
 
+/* A packet holds a number that the socket has not given out: two sends took numbers at once, and the first one failed. */
+static bool numbers_lag(const struct watch_reading *r)
+{
+	return r->referenced_bytes && (int32_t)(r->first_id - r->zerocopy_sends) >= 0;
+}
+
+/* Two sends of a socket may be under way at once; one that fails gives back the number that was taken last, which may be
+ * the other's (msg_zerocopy_put_abort). NULL: numbers tell how many were made. */
+static const char *why_numbers_differ(const struct watch_book *book)
+{
+	if (book->opened.calls_sleep)
+		return "a send may have been under way when the window opened, and have failed since";
+	if (numbers_lag(&book->opened) || numbers_lag(&book->now))
+		return "a send that failed gave back the number of another that was under way";
+	return NULL;
+}
+
 static struct watch_sides sides_of_completion(const struct watch_socket *s, const struct watch_book *book,
 					      const struct watch_hooked *hooked)
 {
+	struct watch_sides sides = { .known = true };
+	uint64_t sends;
+
 	if (!hooked->completions)
 		return watch_not_known("notifications were not counted");
 	if (book->flags & WATCH_NO_SLOT)
@@ -167,11 +189,13 @@ static struct watch_sides sides_of_completion(const struct watch_socket *s, cons
 		return watch_not_known("io_uring's notifications were not all counted: hooks came late, or its ring was full");
 	if (book->slot.ring_notified < book->slot.ring_sends)
 		return watch_not_known("io_uring may still have to notify");
-	return unless_missed(book, hooked, (struct watch_sides){
-		.known = true,
-		.left = s->opening.item[WATCH_zerocopy_sends] + s->moved.count[COUNT_zerocopy_sends],
-		.right = s->moved.count[COUNT_completed_sends] + outstanding(s, book, hooked),
-	});
+	if (!watch_sends_by_number(book, &sends))
+		return watch_not_known("a send that was under way when the window opened has failed since");
+	sides.left = s->opening.item[WATCH_zerocopy_sends] + s->moved.count[COUNT_zerocopy_sends];
+	sides.right = s->moved.count[COUNT_completed_sends] + outstanding(s, book, hooked);
+	if (sides.left < sides.right && why_numbers_differ(book))
+		return watch_not_known(why_numbers_differ(book));
+	return unless_missed(book, hooked, sides);
 }
 
 static struct watch_sides sides_of_copied(const struct watch_socket *s, const struct watch_book *book,

@@ -77,13 +77,14 @@ static void fill_completions(struct watch_movements *m, const struct watch_book 
 			     const struct watch_hooked *hooked)
 {
 	const struct watch_slot *slot = &book->slot;
-	uint32_t sends = watch_last_of(book)->zerocopy_sends - book->opened.zerocopy_sends;
 	bool rings = watch_rings_were_counted(book, hooked);
+	uint64_t sends;
+	bool numbered = watch_sends_by_number(book, &sends);
 	bool known = rings && watch_completions_were_counted(book, hooked);
 
 	/* The process may have read them before the hook looked, and then the next one tells no more of them. */
 	m->unseen_completions = known && (slot->unseen_reports || slot->skipped_ids);
-	watch_set_count(m, COUNT_zerocopy_sends, rings, (uint64_t)sends + slot->ring_sends);
+	watch_set_count(m, COUNT_zerocopy_sends, rings && numbered, sends + slot->ring_sends);
 	watch_set_count(m, COUNT_completed_sends, known, slot->completed_sends + slot->ring_notified);
 	watch_set_count(m, COUNT_copied_sends, known && !slot->ring_silent, slot->copied_sends + slot->ring_copied);
 }
@@ -129,7 +130,7 @@ static void fill_receives_by_calls(struct watch_movements *m, const struct watch
 	watch_set_site(m, SITE_rx_map, room, slot->rx_mapped);
 	if (!hooked->rx_copies || book->slot.rx_odd) {
 		m->copies_derived = 1;
-		watch_set_site(m, SITE_rx_copy, room && hooked->discards && taken <= returned && !watch_was_urgent(book) &&
+		watch_set_site(m, SITE_rx_copy, m->sites_known >> SITE_rx_discard & 1 && taken <= returned && !watch_was_urgent(book) &&
 			 rest_is_copied, returned - taken + m->count[COUNT_peeked_bytes]);
 	}
 	m->passed_bytes = passed;
@@ -144,7 +145,7 @@ static void fill_receives_by_rest(struct watch_movements *m, const struct watch_
 	uint64_t copied = m->site_bytes[SITE_rx_copy] - book->slot.rx_peeked;
 	uint64_t taken = copied + book->slot.rx_discarded;
 	bool seen = !(book->flags & WATCH_READS_UNSEEN);
-	bool known = m->sites_known >> SITE_rx_copy & 1 && hooked->discards && seen && taken <= returned &&
+	bool known = m->sites_known >> SITE_rx_copy & 1 && m->sites_known >> SITE_rx_discard & 1 && seen && taken <= returned &&
 		     (taken == returned || (!watch_was_urgent(book) && hooked->no_sockmaps));
 
 	/* What a sockmap takes from the queue moves the same sequence number as a receive. */
@@ -161,7 +162,7 @@ static void fill_receives(struct watch_movements *m, const struct watch_book *bo
 {
 	struct watch_plain from = watch_plain_of(&book->opened), to = watch_plain_of(watch_last_of(book));
 	uint64_t returned = book->past_returned + to.returned - from.returned, peeked = book->slot.rx_peeked;
-	bool room = !(book->flags & WATCH_NO_SLOT);
+	bool room = !(book->flags & WATCH_NO_SLOT), whole = hooked->discards && room && !watch_reads_began_before(book);
 
 	if (watch_tls_receives(book, hooked)) {
 		const struct tls_book *tls = watch_tls_of(book, hooked);
@@ -173,8 +174,8 @@ static void fill_receives(struct watch_movements *m, const struct watch_book *bo
 	watch_set_count(m, COUNT_recv_calls, hooked->calls, book->slot.recv_calls +
 		  (watch_tls_receives(book, hooked) ? watch_tls_of(book, hooked)->recv_calls : 0));
 	watch_set_count(m, COUNT_map_calls, hooked->rx_calls && room, book->slot.map_calls);
-	watch_set_count(m, COUNT_peeked_bytes, hooked->discards && room, peeked);
-	watch_set_site(m, SITE_rx_discard, hooked->discards && room, book->slot.rx_discarded);
+	watch_set_count(m, COUNT_peeked_bytes, whole, peeked);
+	watch_set_site(m, SITE_rx_discard, whole, book->slot.rx_discarded);
 	watch_set_site(m, SITE_rx_copy, hooked->rx_copies && hooked->discards && room && !book->slot.rx_odd,
 		 book->rx_copied - book->slot.rx_off);
 	if (hooked->rx_calls)

@@ -118,6 +118,8 @@ static const char *why_unknown(const struct watch_record *r, const struct source
 	if (site == SITE_tx_copy || site == SITE_tx_reference || site == SITE_tx_splice)
 		return "hooks for UDP came later than a socket that needs them (start the program by -- COMMAND), "
 		       "or a datagram is not whole, or " NO_ROOM;
+	if (site == SITE_rx_discard)
+		return "a receive may have been under way when the window opened, which had discarded bytes before, or " NO_ROOM;
 	if (site_has(site, SITE_OF_RECEIVER))
 		return "bytes were copied that no receive returned, an urgent byte was skipped, the kernel itself "
 		       "read them (--books calls counts what it copies), a sockmap may "
@@ -138,6 +140,8 @@ static const char *why_no_count(const struct watch_record *r, enum count count)
 	case COUNT_enobufs:
 	case COUNT_wire_referenced_bytes:
 		return "its hook was not attached when a socket first asked for zero copy";
+	case COUNT_zerocopy_sends:
+		return "notifications were not counted, or a send that was under way when the window opened has failed since";
 	case COUNT_completed_sends:
 	case COUNT_copied_sends:
 		return "notifications were not counted, or " NO_ROOM;
@@ -157,7 +161,7 @@ static const char *why_no_count(const struct watch_record *r, enum count count)
 	case COUNT_map_calls:
 		return trampolines ? NO_ROOM : "no tracepoint tells of it";
 	case COUNT_peeked_bytes:
-		return "no hook tells how receives end, or " NO_ROOM;
+		return "no hook tells how receives end, or one may have been under way when the window opened, or " NO_ROOM;
 	case COUNT_tapped_bytes:
 		return trampolines ? "the kernel skipped a program for packets, or " NO_ROOM :
 				     "no tracepoint tells what a capture was shown";
