@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from fuzz.compare import Compared, compare
-from fuzz.draw import LIFE, PROTOCOLS, WHOLE, Draw, draw, write
+from fuzz.draw import LIFE, PROTOCOLS, UDP, WHOLE, Draw, draw, write
 from guest.boots import boot
 from helpers.guest_python import OWN, adding
 
-SLICE = [draw(seeds, way=way, protocol=protocol)
-         for protocol in PROTOCOLS for seeds, way in ((range(1, 7), LIFE), (range(7, 13), WHOLE))]
+SLICE = [draw(range(1, 7), way=LIFE), draw(range(7, 13), way=WHOLE), draw(range(1, 7), way=LIFE, protocol=UDP)]
 LONG_KERNELS = ("6.1", "6.12", "7.2")
 LONG = [draw(range(at, at + 10), protocol=protocol) for protocol in PROTOCOLS for at in range(100, 300, 10)]
 # Of the bytes that calls moved.
