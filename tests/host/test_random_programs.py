@@ -12,6 +12,8 @@ from fuzz.draw import LAST, LIFE, PROTOCOLS, UDP, WHOLE, Draw, draw, draws
 from fuzz.known import KNOWN
 from fuzz.suite import run_one
 from helpers import records
+from helpers.records import ROOT
+from helpers.watch_tool import broken, record_of, watch
 
 pytestmark = records.needs_root
 
@@ -39,13 +41,27 @@ def test_so_it_does_of_hundreds(tmp_path, protocol):
     assert not [f"{drawn}: {fault.said}" for drawn in LONG[protocol] for fault in faults(tmp_path, drawn)]
 
 
+@pytest.mark.long
+def test_no_law_breaks_in_windows_that_open_amid_their_calls(tmp_path):
+    # They share sockets among threads and processes: a call may be under way at either end of a window.
+    command = [ROOT / "tests/random_programs", "--seeds", "5000:5064", "--together", "16", "--way", LIFE]
+    windows = 0
+    with subprocess.Popen([*command, "--out", tmp_path / "out"], stdout=subprocess.PIPE, text=True) as programs:
+        while programs.poll() is None:
+            done = watch("--all", "--seconds", "0.1", "--json", tmp_path / "record.json")
+            windows += 1
+            assert done.returncode == 0 and not broken(record_of(tmp_path / "record.json")), done.stdout
+        assert programs.returncode == 0, programs.stdout.read()
+    assert windows > 10
+
+
 @pytest.mark.parametrize("known", KNOWN, ids=lambda each: each.name)
 def test_what_was_wrong_once_is_right(tmp_path, known):
     assert not faults(tmp_path, known.drawn())
 
 
 def test_the_command_counts_what_it_ran():
-    done = subprocess.run([records.ROOT / "tests/random_programs", "--seeds", "1:3"],
+    done = subprocess.run([ROOT / "tests/random_programs", "--seeds", "1:3"],
                           capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("2 programs, ") and "0 wrong numbers, 0 false BROKEN" in done.stdout
