@@ -243,10 +243,11 @@ static json_t *all_hooks(void)
 	for (const struct hook *hook = hooks; hook->program; hook++) {
 		const struct hook_form *form = form_of(hook);
 
-		json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:i, s:b, s:b, s:b, s:b, s:s, s:s}",
+		json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:i, s:b, s:b, s:b, s:b, s:b, s:s, s:s}",
 			"metric", hook->metric, "kind", hook_kind_name(hook->kind), "target", hook->target,
 			"args", hook->args, "without_trampolines", hook->without_trampolines,
-			"of_tls", hook->sets == HOOKS_TLS, "of_sizes", hook->sets == HOOKS_SIZES, "of_datagrams", !(hook->sets & ~(HOOKS_DATAGRAMS | HOOKS_QUEUES | HOOKS_SHARED)),
+			"of_tls", hook->sets == HOOKS_TLS, "of_sizes", hook->sets == HOOKS_SIZES,
+			"of_watches", !(hook->sets & ~(HOOKS_WATCH | HOOKS_SYSCALLS)), "of_datagrams", !(hook->sets & ~(HOOKS_DATAGRAMS | HOOKS_QUEUES | HOOKS_SHARED)),
 			"since", form->target ? form->since : "", "until", form->target ? form->until : ""));
 	}
 	return rows;

@@ -201,7 +201,7 @@ def test_every_hook_is_attached_or_absent_with_a_reason(outcome, run):
 
 def listed_hooks(release):
     """The functions that the table of hooks, and METHOD by it, has with trampolines on a kernel."""
-    apart = ("without_trampolines", "of_tls", "of_sizes", "of_datagrams")
+    apart = ("without_trampolines", "of_tls", "of_sizes", "of_watches", "of_datagrams")
     return {hook["target"] for hook in all_tables()["hooks"] if not any(hook[each] for each in apart)
             and age_key(hook["since"]) <= age_key(release) <= age_key(hook["until"] or release)}
 

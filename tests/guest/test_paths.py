@@ -8,7 +8,7 @@ import pytest
 
 from guest.boots import Asked, dealt, maker, run_lines, where_made
 from helpers import records
-from helpers.books import PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD, ZEROCOPY
+from helpers.books import BY_RING, PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD, ZEROCOPY
 from helpers.names import names
 
 # One on each side of what changed between them. test_matrix.py has each switch on one path or two on every kernel.
@@ -148,7 +148,9 @@ def test_every_law_balances(outcome, run):
     assert outcome.status(run) == 0, outcome.errors(run) + outcome.text(f"{run}.out")
     record = outcome.record(run)
     assert not records.laws_with(record, "broken")
-    assert not records.laws_with(record, "not testable")
+    # On the way to a card io_uring alone says COPIED, and of sends, too, that share a packet with another.
+    told_by_ring = record["experiment"]["workload"]["variant"] in BY_RING and record["experiment"]["path"]["kind"] == "nic"
+    assert records.laws_with(record, "not testable") == ({"copied"} if told_by_ring else set())
     assert sum(fates(record).values()) == left(record)
     assert f"--path {record['experiment']['path']['kind']} " in BALANCED[run] or record["experiment"]["path"]["kind"] == "veth"
 
