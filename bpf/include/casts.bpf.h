@@ -13,8 +13,8 @@ const volatile bool casts_known __weak = false;
 /* Set before load, too: a relocation would give numbers in the part of the kernel's BTF that libbpf searches. */
 const volatile struct cast_numbers cast_numbers __weak = {};
 
-/* Of it libbpf's linker takes one object's declaration alone, and loading one costs a second look at all of the
- * kernel's BTF: user space writes the function's number over this one. */
+/* libbpf's linker takes the declaration of a kernel's function from one object alone: user space writes the number of
+ * bpf_rdonly_cast() over this one. */
 static const void *(*const cast)(const void *address, __u32 type) = (void *)CAST_CALL;
 
 #define TYPED(type, address) ((const struct type *)cast((const void *)(address), cast_numbers.type))
