@@ -293,6 +293,7 @@ struct tcp_sock {
 
 /* The bit numbers move between releases: read them with bpf_core_enum_value(). */
 enum sock_flags {
+	SOCK_DEAD = 0,
 	SOCK_DONE = 1,
 	SOCK_ZEROCOPY = 18,
 };

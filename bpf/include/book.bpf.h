@@ -376,7 +376,7 @@ static __always_inline void reading_take(struct watch_reading *r, const struct t
 	r->unread = tp->rcv_nxt - tp->copied_seq;
 	r->zerocopy_sends = sk->sk_zckey.counter;
 	r->urgent_seq = tp->urg_seq;
-	r->urgent_due = tp->urg_data;
+	r->urgent_due = tp->urg_data != 0;
 	r->arrives_on = sk->sk_rx_dst_ifindex;
 	r->state = state;
 	r->fin_queued = fin_in_sequence(state);
@@ -386,6 +386,7 @@ static __always_inline void reading_take(struct watch_reading *r, const struct t
 	}
 	r->asks_zerocopy = sk->__sk_common.skc_flags >>
 				   bpf_core_enum_value(enum sock_flags, SOCK_ZEROCOPY) & 1;
+	r->orphaned = sk->__sk_common.skc_flags >> bpf_core_enum_value(enum sock_flags, SOCK_DEAD) & 1;
 	r->fin_received = sk->__sk_common.skc_flags >>
 			  bpf_core_enum_value(enum sock_flags, SOCK_DONE) & 1;
 }

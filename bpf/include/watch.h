@@ -282,7 +282,8 @@ struct watch_reading {
 	unsigned short fin_queued;	/* write_seq counts a FIN */
 	unsigned char fin_received;	/* bytes_received counts a FIN */
 	unsigned char asks_zerocopy;	/* SO_ZEROCOPY is set */
-	unsigned short urgent_due;	/* not 0: no receive has passed the newest urgent byte yet (urg_data) */
+	unsigned char urgent_due;	/* no receive has passed the newest urgent byte yet (urg_data) */
+	unsigned char orphaned;		/* no process has it any more: the kernel drops its notifications (SOCK_DEAD) */
 	unsigned int calls_sleep;	/* a call of a task may be under way */
 	unsigned int drops;		/* of a UDP socket: datagrams that the kernel says it dropped, */
 	union {

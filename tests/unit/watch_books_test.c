@@ -243,6 +243,20 @@ TEST(test_a_receive_under_way_at_the_opening_may_have_discarded)
 	assert_int_equal(count_of(&s, COUNT_returned_bytes), 307);
 }
 
+/* Its process closed it while it still sends: the notification of what has left was dropped. */
+TEST(test_no_notification_comes_to_a_socket_that_no_process_has)
+{
+	struct watch_book book = all_laws();
+
+	book.flags = 0;
+	book.slot.completed_sends = book.slot.copied_sends = 2;
+	book.slot.next_id = 2;
+	breaks(&book, WATCH_LAW_completion);
+	book.now.orphaned = 1;
+	assert_int_equal(sides_with_calls(&book, WATCH_LAW_completion).right, 3);
+	assert_true(sides_with_calls(&book, WATCH_LAW_completion).known);
+}
+
 /* write_seq - snd_nxt where one of them is of another life. */
 TEST(test_an_implausible_number_is_not_told)
 {

@@ -125,8 +125,8 @@ static struct watch_sides sides_of_reference_queue(const struct watch_socket *s,
 
 /* Nothing but the socket's own queue can hold its pages: no packet was dropped or sent again, whose
  * copy may still be under way, and all that left was copied when it arrived on this machine. Nor does a
- * send sleep that has its notification and no packet yet, and the process took no notification before it
- * was seen. */
+ * send sleep that has its notification and no packet yet, the process took no notification before it was seen,
+ * and the socket was not closed: then the kernel drops them (__msg_zerocopy_callback). */
 static bool queue_holds_all(const struct watch_socket *s, const struct watch_book *book,
 			    const struct watch_hooked *hooked)
 {
@@ -135,7 +135,7 @@ static bool queue_holds_all(const struct watch_socket *s, const struct watch_boo
 
 	return m->counts_known & left && m->sites_known & 1u << SITE_late_copy && !hooked->skipped &&
 	       !book->slot.mixed && !book->opened.referenced_bytes && !book->now.calls_sleep &&
-	       !book->slot.unseen_reports &&
+	       !book->slot.unseen_reports && !book->now.orphaned &&
 	       m->site_bytes[SITE_late_copy] >= book->slot.sent_referenced && is_undisturbed(book);
 }
 
