@@ -183,23 +183,26 @@ uint32_t targets_function(const struct targets *targets, const char *name)
 	return of_kind(targets, name, true);
 }
 
-uint32_t targets_tracepoint(const struct targets *targets, const char *name)
+/* What has this name behind a prefix. */
+static uint32_t prefixed(const struct targets *targets, const char *prefix, const char *name, bool function)
 {
 	char declaration[128];
 
-	if (snprintf(declaration, sizeof(declaration), "%s%s", declares, name) >=
+	if (snprintf(declaration, sizeof(declaration), "%s%s", prefix, name) >=
 	    (int)sizeof(declaration))
 		return 0;
-	return of_kind(targets, declaration, false);
+	return of_kind(targets, declaration, function);
 }
 
-/* kernel/bpf: DEFINE_BPF_ITER_FUNC() declares a function of this name for each iterator. */
+uint32_t targets_tracepoint(const struct targets *targets, const char *name)
+{
+	return prefixed(targets, declares, name, false);
+}
+
+/* include/linux/bpf.h: DEFINE_BPF_ITER_FUNC() declares a function for each iterator. */
 static uint32_t iterator(const struct targets *targets, const char *name)
 {
-	char declaration[128];
-
-	snprintf(declaration, sizeof(declaration), "bpf_iter_%s", name);
-	return targets_function(targets, declaration);
+	return prefixed(targets, "bpf_iter_", name, true);
 }
 
 /* As libbpf does with a function of the kernel that a program declares. */
