@@ -169,6 +169,11 @@ struct watch_sides watch_copied_sides(const struct watch_book *book, const struc
 	return why ? watch_not_known(why) : sides(s.left, s.right);
 }
 
+bool watch_refers_to_nothing(const struct watch_book *book, const struct watch_movements *m)
+{
+	return has(m, SITE_tx_reference) && !m->site_bytes[SITE_tx_reference] && !book->opened.referenced_bytes;
+}
+
 static struct watch_hooked but_for_unseen(const struct watch_hooked *hooked)
 {
 	struct watch_hooked all = *hooked;
@@ -184,10 +189,8 @@ bool watch_late_copies_were_seen(const struct watch_book *book, const struct wat
 	struct watch_sides sides = watch_copied_sides(book, &all, m);
 	/* Where arrivals stand for copies, the kernel's completions know better. */
 	bool denied = !hooked->late_copies && sides.known && sides.left != sides.right;
-	/* Without a reference there is nothing to copy late. */
-	bool none = has(m, SITE_tx_reference) && !m->site_bytes[SITE_tx_reference] && !book->opened.referenced_bytes;
 
-	return none || (watch_late_copies_are_known(book, &all) && !denied && watch_is_plausible(book->slot.late_copied));
+	return watch_refers_to_nothing(book, m) || (watch_late_copies_are_known(book, &all) && !denied && watch_is_plausible(book->slot.late_copied));
 }
 
 /* Of user pages: what a device on a bus was handed as it was. What left more than once counts once at most. */

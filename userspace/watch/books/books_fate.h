@@ -76,6 +76,9 @@ bool watch_reads_began_before(const struct watch_book *book);
  * its number back since (msg_zerocopy_put_abort), so that numbers do not tell. */
 bool watch_sends_by_number(const struct watch_book *book, uint64_t *sends);
 
+/* Nothing was sent by reference, nor did anything wait when the window opened: then nothing can be copied late. */
+bool watch_refers_to_nothing(const struct watch_book *book, const struct watch_movements *m);
+
 /* Since before the socket's first reference. */
 bool watch_packets_were_watched(const struct watch_book *book, const struct watch_hooked *hooked);
 

@@ -100,10 +100,8 @@ static struct watch_sides sides_of_reference_queue(const struct watch_socket *s,
 	int64_t left = book->opened.unsent_referenced_bytes + m->site_bytes[SITE_tx_reference];
 	int64_t right = book->slot.sent_referenced + last->unsent_referenced_bytes;
 	struct watch_plain to = watch_plain_of(last);
-	bool none = m->sites_known & 1u << SITE_tx_reference && !m->site_bytes[SITE_tx_reference] &&
-		    !book->opened.referenced_bytes;
 
-	if (none)
+	if (watch_refers_to_nothing(book, m))
 		return (struct watch_sides){ .known = true, .right = book->slot.sent_referenced };
 	if (!(m->sites_known & 1u << SITE_tx_reference))
 		return watch_not_known("references were not counted");
@@ -176,6 +174,7 @@ static struct watch_sides sides_of_completion(const struct watch_socket *s, cons
 					      const struct watch_hooked *hooked)
 {
 	struct watch_sides sides = { .known = true };
+	const char *why;
 	uint64_t sends;
 
 	if (!hooked->completions)
@@ -193,8 +192,9 @@ static struct watch_sides sides_of_completion(const struct watch_socket *s, cons
 		return watch_not_known("a send that was under way when the window opened has failed since");
 	sides.left = s->opening.item[WATCH_zerocopy_sends] + s->moved.count[COUNT_zerocopy_sends];
 	sides.right = s->moved.count[COUNT_completed_sends] + outstanding(s, book, hooked);
-	if (sides.left < sides.right && why_numbers_differ(book))
-		return watch_not_known(why_numbers_differ(book));
+	why = sides.left < sides.right ? why_numbers_differ(book) : NULL;
+	if (why)
+		return watch_not_known(why);
 	return unless_missed(book, hooked, sides);
 }
 

@@ -56,8 +56,7 @@ static void fill_late_causes(struct watch_movements *m, const struct watch_book 
 static void fill_late_copy(struct watch_movements *m, const struct watch_book *book,
 			   const struct watch_hooked *hooked)
 {
-	bool none = m->sites_known >> SITE_tx_reference & 1 && !m->site_bytes[SITE_tx_reference] &&
-		    !book->opened.referenced_bytes;
+	bool none = watch_refers_to_nothing(book, m);
 
 	watch_set_site(m, SITE_late_copy, watch_late_copies_were_seen(book, hooked, m) && (none || !hooked->skipped),
 		 book->slot.late_copied);
