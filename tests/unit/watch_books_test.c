@@ -2,6 +2,7 @@
 /* From sequence numbers to bytes: SYN, FIN, closes, several lives, sums and laws. */
 #include <string.h>
 
+#include "tests/unit/slips.h"
 #include "tests/unit/unit.h"
 #include "userspace/watch/books/books_tally.h"
 #include "userspace/watch/books/watch_judge.h"
@@ -168,14 +169,6 @@ static void breaks(const struct watch_book *book, enum watch_law law)
 	assert_true(sides.known);
 	assert_int_not_equal(sides.left, sides.right);
 }
-
-#define BREAKS(law, field, by)                              \
-	do {                                                \
-		struct watch_book slips = all_laws();       \
-							    \
-		slips.field += (by);                        \
-		breaks(&slips, WATCH_LAW_##law);            \
-	} while (0)
 
 TEST(test_each_law_breaks_when_either_side_is_off_by_one)
 {

@@ -2,6 +2,7 @@
 /* Books of UDP sockets: what moved at each site, both sides of their laws, and what makes a law untestable. */
 #include <string.h>
 
+#include "tests/unit/slips.h"
 #include "tests/unit/unit.h"
 #include "userspace/watch/books/books_socket.h"
 
@@ -152,14 +153,6 @@ static struct watch_book all_laws(void)
 	book.slot.handed_over = book.slot.asked_bytes = 94139;
 	return book;
 }
-
-#define BREAKS(law, field, by)                              \
-	do {                                                \
-		struct watch_book slips = all_laws();       \
-							    \
-		slips.field += (by);                        \
-		breaks(&slips, WATCH_LAW_##law);            \
-	} while (0)
 
 /* Those of sends by calls are true by construction. */
 TEST(test_each_law_breaks_when_either_side_is_off_by_one)
