@@ -262,7 +262,8 @@ def tools_layer(arch: Architecture) -> Layer:
     names = programs.run([busybox, "--list"])
     for name in names.stdout.split():
         layer.links[f"usr/bin/{name}"] = "busybox"
-    layer.links["usr/sbin/modprobe"] = "../bin/busybox"
+    layer.links.pop("usr/bin/modprobe", None)
+    layer.files["usr/sbin/modprobe"] = Path(__file__).with_name("modprobe.sh")
     for name in PROGRAMS:
         program = find_program(name, arch)
         if program:
