@@ -20,6 +20,8 @@ GUEST = records.ROOT / "tools" / "guest"
 # Every kernel, and the two for claims that hardly differ between kernels or take too many runs.
 ALL = KERNELS
 RELEASES = ("6.1", "6.12")
+# The oldest and the newest, for claims of which test_matrix.py has one like it on every kernel.
+EDGES = (ALL[0], ALL[-1])
 # tests/run, which has other guests run beside, says how many of a file's may run at a time.
 AT_A_TIME = int(os.environ.get("TEST_GUESTS", 0)) or os.cpu_count() or 1
 # Far above what any boot here takes with two on each of two processors.
@@ -135,8 +137,8 @@ class Asked:
         for item in request.session.items:
             if item.module is request.module and request.fixturename in item.fixturenames:
                 guest = item.callspec.params.get(fixture) if hasattr(item, "callspec") else None
-                runs = [mark.args[0] for mark in item.iter_markers("made_by")]
-                self.pairs.add((guest, runs[0] if runs else None))
+                runs = [run for mark in item.iter_markers("made_by") for run in mark.args]
+                self.pairs.update((guest, run) for run in runs or [None])
 
     def __call__(self, guest: str, run: str | None = None) -> bool:
         """Is the run asked of that guest; without one, is anything?"""
@@ -180,23 +182,34 @@ def dealt(runs: Iterable[str], releases: tuple[str, ...] = ALL, hands: int = 1,
                        for hand in range(hands)) for place, run in enumerate(runs)}
 
 
-def maker(made: dict[str, tuple[str, ...]]) -> Callable[[str, str], bool]:
-    """Tells if a kernel makes a run."""
-    return lambda release, run: release in made[run]
+class Maker:
+    """Tells if a kernel makes a run, and if it is of the short tier or waits for the long one."""
+
+    def __init__(self, made: Mapping[str, tuple[str, ...]], soon: Mapping[str, tuple[str, ...]] | None = None) -> None:
+        """Kernels of each run; those of the short tier, where they are not all of them."""
+        self.made, self.soon = made, made | (soon or {})
+
+    def __call__(self, release: str, run: str) -> bool:
+        return release in self.made[run]
+
+    def marks(self, release: str, run: str) -> tuple[pytest.MarkDecorator, ...]:
+        """The marks of a test that asks for the run on that kernel."""
+        waits = () if release in self.soon[run] else (pytest.mark.long,)
+        return (pytest.mark.made_by(run), *waits)
 
 
-def where_made(name: str, releases: Iterable[str], values: Iterable[str], makes: Callable[[str, str], bool],
+def where_made(name: str, releases: Iterable[str], values: Iterable[str], makes: Maker,
                fixture: str = "outcome", run: Callable[[str], str] = "{}".format) -> pytest.MarkDecorator:
     """Parametrize a test by kernel (a fixture) and value, of which `run` tells the run, where that kernel makes
     it."""
     values = list(values)
     return pytest.mark.parametrize(
-        f"{fixture}, {name}", [pytest.param(release, value, marks=pytest.mark.made_by(run(value)))
+        f"{fixture}, {name}", [pytest.param(release, value, marks=makes.marks(release, run(value)))
                                for release in releases for value in values if makes(release, run(value))],
         indirect=[fixture])
 
 
-def where_run(makes: Callable[[str, str], bool]) -> Callable[..., pytest.MarkDecorator]:
+def where_run(makes: Maker) -> Callable[..., pytest.MarkDecorator]:
     """The same for tests on all kernels."""
     def on_kernels(name: str, values: Iterable[str],
                    run: Callable[[str], str] = "{}".format) -> pytest.MarkDecorator:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Runs odd programs of tests/odd in a guest, where trampolines count; its host judges them.
 #
-# usage: odd.sh PYTHON PROGRAM...
+# usage: odd.sh PYTHON WAYS PROGRAM...
 # Leaves /out/PROGRAM.WAY.truth, /out/together.WAY.{json,told,status}, and what the suite said in
 # /out/suite.txt.
 set -euo pipefail
@@ -13,4 +13,4 @@ modprobe tun
 modprobe tls
 modprobe xfrm_user
 # Fewer of what there are many of. Bytecode is written, as the library comes without.
-ODD_SMALL=1 PYTHONPATH=tests "$1" -S -m odd.suite /out "${@:2}" --together >/out/suite.txt 2>&1
+ODD_SMALL=1 PYTHONPATH=tests "$1" -S -m odd.suite /out "${@:3}" --together --ways "$2" >/out/suite.txt 2>&1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from copyscope.common.releases import age_key
-from guest.boots import ALL, Asked, dealt, maker, run_lines, where_run
+from guest.boots import ALL, EDGES, Asked, Maker, dealt, run_lines, where_run
 from helpers import records
 from helpers.books import (
     PRIME_BYTES,
@@ -56,13 +56,12 @@ FAULTS |= {"drop-notification": f"uring-zc {LARGE_BYTES} 2 --messages {FAULTS_ME
 FORCED = {"forced": f"A3 {LARGE_BYTES} 2 --messages {FAULTS_MESSAGES} --backend tracepoint"}
 
 RUNS = PRIMES | RECEIVED | REPLIES | LARGE | REUSE | FAULTS | FORCED
-# What tells which hooks were attached, and which backends there are, is asked of each kernel. Completions are
-# found by another function since 6.19.
+# What tells which hooks were attached, and which backends there are, is asked of each kernel, of those between in
+# the long tier. Completions are found by another function since 6.19.
 EACH = ("A1.veth.4", "A3.veth.4", "forced")
 BOTH_SIDES = ("drop-completion", "A3.large")
-MADE = {run: ALL for run in EACH} | dealt(BOTH_SIDES, hands=2, first=1) | dealt(RECEIVED, hands=2) | dealt(
-    run for run in RUNS if run not in (*EACH, *BOTH_SIDES, *RECEIVED))
-makes = maker(MADE)
+makes = Maker(dict.fromkeys(EACH, ALL) | dict.fromkeys(BOTH_SIDES, EDGES) | dealt(
+    (run for run in RUNS if run not in EACH + BOTH_SIDES), EDGES), soon=dict.fromkeys(EACH, EDGES))
 on_kernels = where_run(makes)
 
 
@@ -248,17 +247,17 @@ def test_without_its_probe_no_count_is_claimed(outcome, what):
     assert "left off on purpose" in str(records.probes(record, what))
 
 
-@pytest.mark.parametrize("outcome", ALL, indirect=True)
-def test_tracepoint_backend_balances_or_is_refused_where_tracepoints_are_missing(outcome):
+@on_kernels("run", ["forced"])
+def test_tracepoint_backend_balances_or_is_refused_where_tracepoints_are_missing(outcome, run):
     # tp_btf/tcp_sendmsg_locked came with 6.18: without it the flags of a send are unknown.
     if outcome.release in ("6.18", "7.2"):
-        assert outcome.status("forced") == 0, outcome.errors("forced")
-        record = outcome.record("forced")
+        assert outcome.status(run) == 0, outcome.errors(run)
+        record = outcome.record(run)
         assert record["backend"]["name"] == "tracepoint"
         check_books(record, FAULTS_MESSAGES, TRACEPOINT_NOT_TESTABLE)
         return
-    assert outcome.status("forced") == 3 and not outcome.has_record("forced")
-    line, = outcome.errors("forced").splitlines()
+    assert outcome.status(run) == 3 and not outcome.has_record(run)
+    line, = outcome.errors(run).splitlines()
     assert "tracepoint backend cannot work here" in line and "--backend auto" in line
 
 

@@ -11,7 +11,7 @@ import re
 import pytest
 
 from copyscope_studies.ways import RECV, SENDERS
-from guest.boots import ALL, RELEASES, Asked, Guests, dealt, maker, run_lines, where_made
+from guest.boots import ALL, RELEASES, Asked, Guests, Maker, dealt, run_lines, where_made
 from helpers import oneliners as documented, records
 from helpers.books import PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD
 from helpers.names import names
@@ -33,9 +33,9 @@ WAYS = {sender: f"{sender} {PRIME_BYTES} 2 --messages {PRIME_MESSAGES} "
                 f"--path {'lo' if sender in DATAGRAMS else 'nic'}" +
                 (f" --receiver {READ_BY[sender]}" if sender in READ_BY else "")
         for sender in SENDERS if sender not in ("A1", "A2", "A3")}
-# A slow guest compiles three oracles: the others wait for the long tier.
-SOON = ("6.1", "7.2")
-makes = maker(dict.fromkeys(WATCHED, ALL) | dealt(WAYS, SOON))
+# A slow guest compiles three oracles: all kernels but one wait for the long tier.
+SOON = ALL[-1:]
+makes = Maker(dict.fromkeys(WATCHED, ALL) | dict.fromkeys(WAYS, SOON))
 # Boots of a kernel until its witnesses are whole.
 TURNS = 3
 # What all watched runs of a boot are asked by: a witness counts each of them, one after the other.
@@ -58,7 +58,7 @@ def number_of(title: str) -> str:
 
 
 # Each takes a slow guest seconds to compile.
-shows = maker(dealt(oneliners(), RELEASES))
+shows = Maker(dealt(oneliners(), RELEASES))
 
 
 def script_of(release: str, asked: Asked, first: bool) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from guest.boots import RELEASES, Asked, dealt, maker, run_lines, where_made
+from guest.boots import RELEASES, Asked, Maker, dealt, run_lines, where_made
 from helpers import records
 from helpers.books import check_books
 
@@ -41,7 +41,7 @@ cat /proc/sys/net/core/optmem_max >/out/refused.limit
 SCRIPTS = {"6.1": REFUSED, "6.12": FAULTED}
 SCRIPTED = "script"
 # Since 6.8 each namespace has its own limit of option memory.
-makes = maker(dealt(LIMITED, RELEASES, hands=2) | dealt((run for run in RUNS if run not in LIMITED), RELEASES))
+makes = Maker(dealt(LIMITED, RELEASES, hands=2) | dealt((run for run in RUNS if run not in LIMITED), RELEASES))
 
 
 @pytest.fixture(scope="module", name="outcomes")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from guest.boots import ALL, Asked, dealt, maker, run_lines, where_run
+from guest.boots import ALL, EDGES, Asked, Maker, dealt, run_lines, where_run
 from helpers import records
 from helpers.books import check_books, check_sockets
 
@@ -24,10 +24,11 @@ FAULTS = {f"detach.{what}": f"{run} --break detach:{what}" for what, (run, _) in
 FAULTS |= {"lose-update": f"{WHOLE['udp.lo']} --break lose-update",
            "drop-completion": f"{WHOLE['udp-zc.lo']} --break drop-completion"}
 RUNS = WHOLE | LOST | ON_NIC | NO_SG | FAULTS
-# What is copied, and where datagrams are lost, differs between kernels: all of them make these.
+# What is copied, and where datagrams are lost, differs between kernels: all of them make these, those between in the
+# long tier.
 EACH = ("udp.veth", "udp-zc.veth", "udp-zc.lost")
-MADE = {run: ALL for run in EACH} | dealt(run for run in RUNS if run not in EACH)
-makes = maker(MADE)
+makes = Maker(dict.fromkeys(EACH, ALL) | dealt((run for run in RUNS if run not in EACH), EDGES),
+              soon=dict.fromkeys(EACH, EDGES))
 of_runs = where_run(makes)
 
 

@@ -171,7 +171,8 @@ def program_of(pid: str) -> str:
         return ""
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, *(pytest.param(each, marks=pytest.mark.long) for each in (
+    signal.SIGINT, signal.SIGHUP))])
 @pytest.mark.parametrize("tool, kernels", [("trace_run", "6.1"), ("peers", "6.1,6.12")])
 def test_a_signal_to_what_runs_a_guest_leaves_nothing(tmp_path, tool, kernels, number):
     record = tmp_path / "record.json"

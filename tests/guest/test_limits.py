@@ -2,11 +2,14 @@
 """As many connections as there may be balance on the backend that guests have, too."""
 from __future__ import annotations
 
+import pytest
+
 from helpers import records
 
 MOST, BOOT_AND_RUN_S = 1024, 300
 
 
+@pytest.mark.long
 def test_1024_connections_balance_with_trampolines():
     done = records.run("A3", 4093, MOST, "--messages", MOST, "--kernel", "6.12", "--json", "-",
                        timeout_s=BOOT_AND_RUN_S)

@@ -10,7 +10,7 @@ import pytest
 
 from copyscope_studies.matrix import guests, rows, table as sheets
 from copyscope_studies.matrix.cells import PATHS, VARIANTS, Cell
-from guest.boots import AT_A_TIME, RELEASES, Asked, dealt, maker, run_lines, where_made
+from guest.boots import AT_A_TIME, RELEASES, Asked, Maker, dealt, run_lines, where_made
 from helpers import records
 from helpers.names import KERNELS
 
@@ -47,7 +47,7 @@ A1_FIRST, A2_FIRST = (place for place, kernel in enumerate(KERNELS)
                       if kernel not in dealt(["any"], hands=A3_HANDS)["any"])
 MADE = (dealt(names("A3"), hands=A3_HANDS) | dealt(names("A1"), first=A1_FIRST) |
         dealt(names("A2"), first=A2_FIRST) | dealt(names("sendfile")))
-makes = maker(MADE)
+makes = Maker(MADE)
 
 
 def words_of(cell: Cell) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from guest.boots import GUEST, TIMEOUT_S, Outcome, dealt, maker, where_made
+from guest.boots import GUEST, TIMEOUT_S, Maker, Outcome, dealt, where_made
 from helpers import records
 from helpers.books import PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD
 
@@ -35,8 +35,9 @@ def path_of(kernel: str, variant: str) -> str:
 # Between them these pass each site that the model knows.
 EACH = ("A1", "A3")
 KERNELS = tuple(FIRST_PATH)
-makes = maker({variant: KERNELS for variant in EACH} | dealt(
-    (variant for variant in VARIANTS if variant not in EACH), KERNELS, hands=2))
+SOON = (WHOLE, "7.2")
+MADE = dict.fromkeys(EACH, KERNELS) | dealt((each for each in VARIANTS if each not in EACH), KERNELS, hands=2)
+makes = Maker(MADE, soon=dict.fromkeys(VARIANTS, SOON))
 
 
 def runs_on(kernel: str) -> dict[str, str]:
@@ -77,7 +78,8 @@ def boots(tmp_path_factory) -> Callable[[str], Outcome]:
     return made
 
 
-@pytest.fixture(name="outcome", params=KERNELS)
+@pytest.fixture(name="outcome", params=[pytest.param(kernel, marks=() if kernel in SOON else pytest.mark.long)
+                                        for kernel in KERNELS])
 def on_each_kernel(request, booted) -> Outcome:
     """The runs on one kernel after the other."""
     return booted(request.param)

@@ -10,7 +10,7 @@ from helpers import records
 from helpers.books import PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD, SENT
 
 PEERS = records.ROOT / "tools" / "peers"
-KERNELS = ["6.12", "6.1,6.12", "6.12,6.1"]
+KERNELS = ["6.12,6.1", *(pytest.param(each, marks=pytest.mark.long) for each in ("6.12", "6.1,6.12"))]
 TIMEOUT_S = 300
 
 
@@ -34,7 +34,7 @@ def check(done: subprocess.CompletedProcess, kernels: str) -> dict:
     return record
 
 
-@pytest.mark.parametrize("variant, pattern", [("A1", "stream"), ("A3", "rr")])
+@pytest.mark.parametrize("variant, pattern", [pytest.param("A1", "stream", marks=pytest.mark.long), ("A3", "rr")])
 def test_23_messages_of_4093_bytes_balance_over_both_kernels(variant, pattern):
     kernels = "6.1,6.12"
     record = check(run(kernels, variant, PRIME_BYTES, 2, "--messages", PRIME_MESSAGES, "--pattern",
@@ -59,6 +59,7 @@ def test_zero_copy_to_another_host_copies_no_byte_at_the_sender(kernels):
     assert record["experiment"]["workload"]["completions"] == record["experiment"]["workload"]["zerocopy_sends"]
 
 
+@pytest.mark.long
 def test_a_blind_run_is_made_again_by_a_far_half_started_anew():
     # Of a run that is longer than a second there is one more try.
     done = run("6.12", "A2", 4096, 1, "--seconds", 1.1, "--break", "miss-hits", "--json", "-", "--quiet")

@@ -159,7 +159,8 @@ def of_another_qemu(snapshot: Path) -> None:
         stream.write(b"\xff" * 4)
 
 
-@pytest.mark.parametrize("damage", [cut, cut_well, of_another, of_another_qemu])
+@pytest.mark.parametrize("damage", [cut, of_another_qemu, *(pytest.param(each, marks=pytest.mark.long)
+                                                            for each in (cut_well, of_another))])
 def test_what_does_not_restore_is_one_line_a_boot_and_a_new_snapshot(place, three, damage):
     damage(place.kept()[0])
     damaged = place.kept()[0].stat()
@@ -312,7 +313,8 @@ def test_a_restored_guest_is_reached_by_its_nics(place):
     assert told[0] == told[1] and len(set(told[0].split())) == 3
 
 
-@pytest.mark.parametrize("words", [["--icount"], ["--plugin", "counting.so"], ["--model", "zen2"], ["--arch", "arm64"]])
+@pytest.mark.parametrize("words", [["--icount"], *(pytest.param(each, marks=pytest.mark.long) for each in (
+    ["--plugin", "counting.so"], ["--model", "zen2"], ["--arch", "arm64"]))])
 def test_what_counts_instructions_boots(words):
     words = [str(ROOT / "build" / word) if word.endswith(".so") else word for word in words]
     options = command.read_arguments(["--kernel", RELEASE, *words, "--", "true"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from guest.boots import ALL, Asked, dealt, maker, run_lines, where_run
+from guest.boots import ALL, EDGES, Asked, Maker, dealt, run_lines, where_run
 from helpers import records
 from helpers.books import PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD
 from helpers.names import TABLES, names
@@ -45,9 +45,8 @@ RUNS = PRIMES | LARGE | REPLIES | MORE | NIC | ROUGH | FAULTS
 EACH = ("ktls.veth", "ktls-sendfile.lo", "ktls-1.2.lo")
 # On 6.1 a large sendfile was seen to wait for ever: see docs/METHOD.md.
 LONG_SPLICES = tuple(run for run in LARGE if "sendfile" in run)
-MADE = {run: ALL for run in EACH} | dealt(LONG_SPLICES, ALL[1:]) | dealt(
-    run for run in RUNS if run not in EACH + LONG_SPLICES)
-makes = maker(MADE)
+makes = Maker(dict.fromkeys(EACH, ALL) | dict.fromkeys(LONG_SPLICES, EDGES[-1:]) | dealt(
+    (run for run in RUNS if run not in EACH + LONG_SPLICES), EDGES), soon=dict.fromkeys(EACH, EDGES))
 on_kernels = where_run(makes)
 
 

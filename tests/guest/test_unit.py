@@ -18,6 +18,7 @@ UNIT = records.ROOT / "packaging/copyscope.service"
 SYSTEMD = Path("/usr/lib/systemd/systemd")
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not SYSTEMD.exists(), reason="systemd is missing")
 def test_systemd_starts_the_unit_and_counters_go_on_through_a_restart(tmp_path):
     prefix = tmp_path / "prefix"

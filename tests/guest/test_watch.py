@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from guest.boots import GUEST, Asked, Outcome, boot, dealt, maker
+from guest.boots import GUEST, Asked, Maker, Outcome, boot, dealt
 from guest.test_arm64 import MISSING as MISSING_FOR_ARM64, boot as boot_arm64
 from helpers import datagrams
 from helpers.books import PRIME_PAYLOAD
@@ -27,8 +27,10 @@ LARGE_PAYLOAD = 23 * 65536
 # counted elsewhere.
 PARTS = ("whole", "life", "detail", "kernel", "spliced", "datagrams", "holds", "ends")
 DEALT = ("life", "detail", "kernel")
-makes = maker({"whole": KERNELS, "holds": ("6.12",), "ends": ("7.2",), "spliced": ("6.1", "6.12", "7.2"),
-               "datagrams": ("6.12", "7.2", ARM64)} | dealt(DEALT, KERNELS, hands=2))
+makes = Maker({"whole": KERNELS, "holds": ("6.12",), "ends": ("7.2",), "spliced": ("6.1", "6.12", "7.2"),
+               "datagrams": ("6.12", "7.2", ARM64)} | dealt(DEALT, KERNELS, hands=2),
+              soon={"whole": ("6.1", "7.2", ARM64), "spliced": ("6.1", "7.2"), "datagrams": ("6.12", "7.2")} |
+              dealt(DEALT, KERNELS))
 # What a part needs of its guest.
 NEEDS = {"holds": ["--nics", "2"], "ends": ["--with", "bpftrace"], "spliced": ["--with", "bpftrace"]}
 
@@ -58,7 +60,7 @@ def one_kernel(boots, request) -> Outcome:
 
 def in_part(part: str) -> pytest.MarkDecorator:
     """Run a test with each kernel that makes this part."""
-    return pytest.mark.parametrize("outcome", [pytest.param(release, marks=pytest.mark.made_by(part))
+    return pytest.mark.parametrize("outcome", [pytest.param(release, marks=makes.marks(release, part))
                                                for release in KERNELS if makes(release, part)], indirect=True)
 
 

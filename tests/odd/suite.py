@@ -145,11 +145,13 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("names", nargs="*", metavar="PROGRAM", help="default: all")
     parser.add_argument("--together", action="store_true", help="one watch over them, in each way")
+    parser.add_argument("--ways", type=lambda text: text.split(","), default=[LIFE, WHOLE],
+                        help=f"of one watch over them; default: {LIFE},{WHOLE}")
     parser.add_argument("--at-a-time", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     if options.together:
-        for way in (LIFE, WHOLE):
+        for way in options.ways:
             run_one(options.out, TOGETHER, way, options.names)
     else:
         run_all(options.out, options.names, options.at_a_time)
