@@ -354,8 +354,9 @@ static __always_inline bool fin_in_sequence(u32 state)
  *	bytes_*, rcv_nxt,	always: tcp_disconnect()	until tcp_disconnect(), see closed_read_on()
  *	copied_seq		has set them to 0
  *
- * A socket in LISTEN has no book. In SYN_SENT the SYN waits in the queue of unacknowledged packets, unless it is not
- * sent yet: TCP_FASTOPEN_CONNECT has connect() return, and the first send sends it.
+ * In all others they mean it: tests/odd/states.py has a socket in each state. A socket in LISTEN has no book. In SYN_SENT
+ * the SYN waits in the queue of unacknowledged packets, unless it is not sent yet: TCP_FASTOPEN_CONNECT has connect()
+ * return, and the first send sends it.
  */
 static __always_inline bool syn_is_due(const struct sock *sk, u64 sent, int state)
 {
