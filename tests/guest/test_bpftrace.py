@@ -11,7 +11,7 @@ import re
 import pytest
 
 from copyscope_studies.ways import RECV, SENDERS
-from guest.boots import ALL, RELEASES, Asked, Guests, Maker, dealt, run_lines, where_made
+from guest.boots import ALL, EDGES, RELEASES, Asked, Guests, Maker, dealt, run_lines, where_made
 from helpers import oneliners as documented, records
 from helpers.books import PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD
 from helpers.names import names
@@ -33,9 +33,9 @@ WAYS = {sender: f"{sender} {PRIME_BYTES} 2 --messages {PRIME_MESSAGES} "
                 f"--path {'lo' if sender in DATAGRAMS else 'nic'}" +
                 (f" --receiver {READ_BY[sender]}" if sender in READ_BY else "")
         for sender in SENDERS if sender not in ("A1", "A2", "A3")}
-# A slow guest compiles three oracles: all kernels but one wait for the long tier.
-SOON = ALL[-1:]
-makes = Maker(dict.fromkeys(WATCHED, ALL) | dict.fromkeys(WAYS, SOON))
+# A slow guest compiles three oracles, and a breakpoint costs it seconds: all kernels but one wait for the long tier.
+SOON = EDGES[-1:]
+makes = Maker(dict.fromkeys(WATCHED, ALL) | dealt(WAYS, EDGES))
 # Boots of a kernel until its witnesses are whole.
 TURNS = 3
 # What all watched runs of a boot are asked by: a witness counts each of them, one after the other.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from guest.boots import Outcome as Guest, Maker, boot, dealt
+from guest.boots import Maker, Outcome as Guest, boot, dealt
 from helpers.guest_python import OWN, adding
 from odd.frame import LIFE, WHOLE
 from odd.judge import Outcome, broken, record_in

@@ -285,6 +285,7 @@ def test_runs_that_may_not_be_compared_get_files_of_their_own(tmp_path):
     assert len(maps) == 3 and any("-lo-" in name or "-lo." in name for name in maps)
 
 
+@pytest.mark.long
 def test_a_thousand_records_are_drawn_in_time(tmp_path):
     documents = sweep(sizes=(64, 512, 4096, 16384, 65536), threads=(1, 2, 4, 8), repeats=17)
     assert len(documents) >= 1000
