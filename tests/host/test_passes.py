@@ -58,7 +58,7 @@ def test_each_pass_carries_every_byte(variant, pattern, path):
 
 def test_a_blind_counted_pass_is_made_again_alone(tmp_path):
     file = tmp_path / "record.json"
-    run = records.start("A2", 4096, 1, "--seconds", 1, "--break", "miss-hits", "--json", file)
+    run = records.start("A2", 4096, 1, "--seconds", 0.3, "--break", "miss-hits", "--json", file)
     timed = set()
     while run.poll() is None:
         timed |= {pid for one_try in processes.children(run.pid)

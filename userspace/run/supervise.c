@@ -151,11 +151,12 @@ int supervise(int (*make)(const struct try *this_one, void *arg), int (*anew)(vo
  */
 
 /*
- * A long run costs more patience, and is more likely to miss packets again. A skipped program is rarer:
- * on 7.2 a run of seconds under SCHED_FIFO meets one in four tries at most.
+ * A long run costs more patience, and is more likely to miss packets again; an emulated machine takes
+ * seconds for a short one. A skipped program is rarer: on 7.2 a run of seconds under SCHED_FIFO meets
+ * one in four tries at most.
  */
 enum { TRIES = TRIES_MAX, TRIES_LONG = 2 };
-static const uint64_t long_ns = 1000000000, long_skipped_ns = 20000000000;
+static const uint64_t long_ns = 5000000000, long_skipped_ns = 20000000000;
 
 static const char fifo_key[] = "COPYSCOPE_FIFO";
 
