@@ -88,7 +88,9 @@ def history() -> list[tuple[str, int, list]]:
                    begin, [1] * len(read)),
                   (series("copyscope_last_reading_timestamp_seconds", **who), begin, read),
                   (series("copyscope_laws_broken_total", **who, law="send queue"), begin,
-                   [int(number == 17 and each > 30) for each in range(len(read))]),
+                   [int(number in (16, 17) and each > 30) for each in range(len(read))]),
+                  (series("copyscope_service_laws_broken_total", **who, cgroup="/fuzzer.service", comm="fuzzes"), begin,
+                   [int(number == 16 and each > 30) for each in range(len(read))]),
                   (series("copyscope_cpu_seconds_total", **who, cgroup="/cpu.service", comm="burns",
                           **{"class": "send_copy"}), begin, [each * 1.5 for each in range(len(read))])]
     return found
@@ -176,7 +178,9 @@ def test_the_text_answers_which_services_hosts_and_kernels(said):
     assert re.search(rf"^{NAMES[1]} +later in later.service +5.65 MB +1.88 MB +33.3 % +\S+ +tun$", text, re.MULTILINE)
     assert re.search(rf"^{OLD} +13 ", text, re.MULTILINE)
     assert f"The watch is read no more on {NAMES[-1]}" in text
-    assert f"Do not trust numbers of {NAMES[17]}: a law broke (send queue)." in re.sub(r"\s+", " ", text)
+    told = re.sub(r"\s+", " ", text)
+    assert f"Do not trust numbers of {NAMES[17]}: a law broke (send queue)." in told
+    assert f"Do not trust numbers of fuzzes in fuzzer.service on {NAMES[16]}: a law broke (send queue)." in told
     assert "".join(text.splitlines()).isprintable()
 
 

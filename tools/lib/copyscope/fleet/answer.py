@@ -66,6 +66,12 @@ class Host:
     version: str
     read: float | None  # when its watch was read last
     broken: list[str] = field(default_factory=list)
+    services_broken: list[Service] = field(default_factory=list)  # whose sockets broke them
+
+    @property
+    def untrusted(self) -> bool:
+        """Did a law break that no service of it accounts for?"""
+        return questions.LAW_OF_ALL in self.broken or bool(self.broken) and not self.services_broken
 
 
 @dataclass
@@ -171,11 +177,21 @@ def hosts_of(window: Window) -> dict[Key, Host]:
     return found
 
 
+def service_of(key: Key, hosts: dict[Key, Host]) -> Service:
+    """A service of which nothing is known yet."""
+    labels = {name: value for name, value in zip(SERVICE, key) if value}
+    host = hosts.get(key[:2])
+    return Service(labels | {"instance": key[1]}, host.kernel if host else "")
+
+
 def tell_broken(window: Window, hosts: dict[Key, Host]) -> None:
-    """Add to each host the laws that broke."""
+    """Add to each host the laws that broke, and the services that broke them."""
     for (*key, law), times in window.risen(questions.LAWS, (*HOST, "law")).items():
         if times and tuple(key) in hosts:
             hosts[tuple(key)].broken.append(law)
+    for whole, times in window.risen(questions.LAWS_OF_SERVICES, SERVICE).items():
+        if times and whole[:2] in hosts:
+            hosts[whole[:2]].services_broken.append(service_of(whole, hosts))
 
 
 def services_of(window: Window, hosts: dict[Key, Host]) -> list[Service]:
@@ -185,9 +201,7 @@ def services_of(window: Window, hosts: dict[Key, Host]) -> list[Service]:
     def service(key: Key) -> Service:
         """The one of a key."""
         if key not in found:
-            labels = {name: value for name, value in zip(SERVICE, key) if value}
-            host = hosts.get(key[:2])
-            found[key] = Service(labels | {"instance": key[1]}, host.kernel if host else "")
+            found[key] = service_of(key, hosts)
         return found[key]
 
     for name, counter in SUMS:

@@ -75,6 +75,7 @@ def host(each: Host, cpu_s: float | None) -> dict[str, Any]:
     """A host."""
     return {"instance": each.name, "job": each.job, "kernel": each.kernel,
             "version": each.version, "read": utc(each.read), "laws_broken": each.broken,
+            "services_broken": [other.labels for other in each.services_broken],
             "copying_cpu_s": cpu_s}
 
 

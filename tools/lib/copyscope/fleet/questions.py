@@ -21,6 +21,9 @@ COMPLETED = ("copyscope_zerocopy_completions_total", "")
 # What the kernel says to have copied: at least these, as it says nothing of copies behind a device.
 TOLD_COPIED = ("copyscope_zerocopy_completions_total", 'copied="true"')
 CAUSES, LAWS = (BY_CAUSE, ""), ("copyscope_laws_broken_total", "")
+LAWS_OF_SERVICES = ("copyscope_service_laws_broken_total", "")
+# A law of no socket: it condemns all that a host counts.
+LAW_OF_ALL = "probes"
 REFUSED = ("copyscope_enobufs_total", "")
 CPU = ("copyscope_cpu_seconds_total", f'class=~"{"|".join(COPYING)}"')
 # As the alert has it. A rate needs a few readings, and no step may be left out.

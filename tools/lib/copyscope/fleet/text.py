@@ -124,10 +124,29 @@ def host_rows(told: Answer) -> list[list[str]]:
             for needless, sends, host, kernel in rows if needless or sends]
 
 
+def first_of(names: list[str]) -> str:
+    """Some names, and how many more there are."""
+    more = [f"{len(names) - MOST_NAMED:,} more"] if len(names) > MOST_NAMED else []
+    return listed([*names[:MOST_NAMED], *more])
+
+
 def named(hosts: list[Host]) -> str:
     """Some hosts by name."""
-    more = [f"{len(hosts) - MOST_NAMED:,} more"] if len(hosts) > MOST_NAMED else []
-    return listed([*(shown(each.name, MOST_CELL) for each in hosts[:MOST_NAMED]), *more])
+    return first_of([shown(each.name, MOST_CELL) for each in hosts])
+
+
+def broken_sentences(hosts: list[Host]) -> list[str]:
+    """Whose numbers are not to be trusted: of whole hosts, and of services on others."""
+    whole = [each for each in hosts if each.untrusted]
+    others = [each for each in hosts if each.broken and not each.untrusted]
+    services = [f"{name_of(each)} on {shown(each.host, MOST_CELL)}" for host in others for each in host.services_broken]
+    return [f"Do not trust numbers of {names}: a law broke ({laws_text(found)})."
+            for found, names in ((whole, named(whole)), (others, first_of(services))) if found]
+
+
+def laws_text(hosts: list[Host]) -> str:
+    """The laws that broke on some hosts, each once."""
+    return listed([shown(law, MOST_CELL) for law in dict.fromkeys(law for each in hosts for law in each.broken)])
 
 
 def window_text(told: Answer) -> str:
@@ -175,14 +194,9 @@ def sentences(told: Answer) -> list[str]:
             "What copying costs is not measured: that takes watch --cpu." if cpu is None else
             f"Copying payload took {cpu_text(cpu)} s of CPU time, "
             f"{short(cpu / told.window_s)} CPUs."]
-    broken = [each for each in told.hosts if each.broken]
     if told.silent:
         said.append(f"The watch is read no more on {named(told.silent)}.")
-    if broken:
-        laws = dict.fromkeys(law for each in broken for law in each.broken)
-        said.append(f"Do not trust numbers of {named(broken)}: a law broke "
-                    f"({listed([shown(law, MOST_CELL) for law in laws])}).")
-    return said
+    return [*said, *broken_sentences(told.hosts)]
 
 
 def remedies(services: list[Service]) -> list[list[str]]:
