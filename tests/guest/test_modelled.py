@@ -37,7 +37,7 @@ EACH = ("A1", "A3")
 KERNELS = tuple(FIRST_PATH)
 SOON = (WHOLE, "7.2")
 MADE = dict.fromkeys(EACH, KERNELS) | dealt((each for each in VARIANTS if each not in EACH), KERNELS, hands=2)
-makes = Maker(MADE, soon=dict.fromkeys(VARIANTS, SOON))
+makes = Maker(MADE, soon=dict.fromkeys(VARIANTS, (WHOLE,)) | dict.fromkeys(EACH, SOON))
 SOON_CARDS = ("A1.forward", "A3.nic")
 
 

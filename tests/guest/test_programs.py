@@ -41,8 +41,8 @@ def pack(archive: Path) -> None:
                     filter=lambda each: None if "__pycache__" in each.name else each)
 
 
-@pytest.mark.parametrize("tests", [TLS, *(pytest.param(each, marks=pytest.mark.long) for each in (PROGRAMS, SERVERS))],
-                         ids=["tls", "programs", "servers"])
+@pytest.mark.long
+@pytest.mark.parametrize("tests", [TLS, PROGRAMS, SERVERS], ids=["tls", "programs", "servers"])
 def test_foreign_programs_are_counted_as_on_the_host(tmp_path, tests):
     archive = tmp_path / "programs.tar"
     pack(archive)

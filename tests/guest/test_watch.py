@@ -29,7 +29,7 @@ PARTS = ("whole", "life", "detail", "kernel", "spliced", "datagrams", "holds", "
 DEALT = ("life", "detail", "kernel")
 makes = Maker({"whole": KERNELS, "holds": ("6.12",), "ends": ("7.2",), "spliced": ("6.1", "6.12", "7.2"),
                "datagrams": ("6.12", "7.2", ARM64)} | dealt(DEALT, KERNELS, hands=2),
-              soon={"whole": ("6.1", "7.2", ARM64), "spliced": ("6.1", "7.2"), "datagrams": ("6.12", "7.2")} |
+              soon={"whole": ("6.1", "7.2"), "spliced": ("6.1", "7.2"), "datagrams": ("6.12", "7.2")} |
               dealt(DEALT, KERNELS))
 # What a part needs of its guest.
 NEEDS = {"holds": ["--nics", "2"], "ends": ["--with", "bpftrace"], "spliced": ["--with", "bpftrace"]}

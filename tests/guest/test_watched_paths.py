@@ -24,8 +24,8 @@ WITNESSES = ONE_EACH + OTHERS * ALL_KERNELS
 WAYS = ("lo", "veth", "nic", "forward", "veth, no SG", "nic, no SG", "veth, tap on sender", "veth, tap elsewhere")
 MADE = {path: WITNESSES for path in PATHS} if ALL_KERNELS else \
     dealt(WAYS, ONE_EACH, hands=2) | dealt((path for path in PATHS if path not in WAYS), ONE_EACH)
-# The other paths come to one of these ways; pages of a NIC's driver and of a router are told by trampolines alone.
-SOON = dealt(WAYS, ONE_EACH) | dict.fromkeys(("nic", "forward"), ONE_EACH)
+# The other paths come to one of these ways.
+SOON = dealt(WAYS, ONE_EACH)
 makes = Maker(MADE, soon=MADE if ALL_KERNELS else {path: SOON.get(path, ()) for path in PATHS})
 PAYLOAD = 23 * 65536
 # A variant's server listens on a port of its own.

@@ -35,11 +35,11 @@ HOST_PLACES = 2
 ALONE = ("test_baseline_rows", "test_leaves_nothing")
 # All others take what processors are left.
 NICE = ("nice", "-n", "3")
-# What make is told in each stage; one after the other.
+# What make is told in each stage. Of several targets one fills the processor while another waits for its skeletons.
 MAKES = {
-    "lint": (["lint"],),
-    "build": (["WERROR=1", "all", "unit-tests", "arm64"], ["strict-clang"]),
-    "sanitize": (["sanitized"],),
+    "lint": ["lint"],
+    "build": ["WERROR=1", "all", "unit-tests", "arm64", "strict-clang"],
+    "sanitize": ["sanitized"],
 }
 SANITIZERS = {"ASAN_OPTIONS": "detect_stack_use_after_return=1",
               "UBSAN_OPTIONS": "print_stacktrace=1"}
@@ -155,18 +155,15 @@ def run_make(stage: str, progress: Progress) -> None:
     environment = {name: value for name, value in os.environ.items()
                    if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     told, used = progress.stages[stage], processor_s()
-    for words in MAKES[stage]:
-        command = ["make", "-s", "--no-print-directory", f"-j{CPUS}", *words]
-        done = subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
-                              check=False)
-        told.processor_s = processor_s() - used
-        if done.returncode:
-            tell(f"{stage}: {' '.join(command)} ended with {done.returncode}")
-            told.sums["failed"] += 1
-            if stage != "lint":
-                told.end()
-                raise Stopped
-            break
+    command = ["make", "-s", "--no-print-directory", f"-j{CPUS}", *MAKES[stage]]
+    done = subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, check=False)
+    told.processor_s = processor_s() - used
+    if done.returncode:
+        tell(f"{stage}: {' '.join(command)} ended with {done.returncode}")
+        told.sums["failed"] += 1
+        if stage != "lint":
+            told.end()
+            raise Stopped
     if not told.jobs:
         told.end()
 
