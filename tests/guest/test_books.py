@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from copyscope.common.releases import age_key
-from guest.boots import ALL, EDGES, Asked, Maker, dealt, run_lines, where_run
+from guest.boots import ALL, EDGES, TIMEOUT_S, Asked, Maker, dealt, run_lines, where_run
 from helpers import records
 from helpers.books import (
     PRIME_BYTES,
@@ -266,7 +266,7 @@ def launched_from_the_host(tmp_path_factory):
     """The command that a person types on the host, with a record in a file."""
     file = tmp_path_factory.mktemp("host") / "record.json"
     return file, records.run("A3", LARGE_BYTES, 4, "--kernel", "6.1", "--messages", 100,
-                             "--json", file, timeout_s=400)
+                             "--json", file, timeout_s=TIMEOUT_S)
 
 
 def test_launcher_brings_report_and_record_home(from_host):
@@ -280,6 +280,6 @@ def test_launcher_brings_report_and_record_home(from_host):
 
 def test_launcher_passes_one_document_and_the_exit_code():
     done = records.run("A3", LARGE_BYTES, 2, "--kernel", "6.12", "--messages", 50,
-                       "--break", "drop-completion", "--json", "-", timeout_s=400)
+                       "--break", "drop-completion", "--json", "-", timeout_s=TIMEOUT_S)
     assert done.code == 1
     assert records.law(done.record, "completion")["status"] == "broken"

@@ -15,6 +15,7 @@ from copyscope.common import programs as system_helpers, releases
 from copyscope.common.errors import Refused, Unusable
 from copyscope.guest import architectures, command, debian, kernels, output
 from copyscope.guest.streams import Channel, Teller
+from guest.boots import TIMEOUT_S
 from helpers.names import KERNELS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,13 +24,13 @@ RELEASES = KERNELS
 # Every byte value, in a size that is no multiple of any buffer.
 PAYLOAD = bytes(range(256)) * 1201 + b"\0\n\xff"
 # Far above what a busy machine takes: a test that fails may be slow, one that passes is not.
-WAIT_S = 60
+WAIT_S = 300
 DEAD_PROXY = {name: "http://127.0.0.1:9" for name in ("http_proxy", "https_proxy", "ALL_PROXY")}
 
 
 def guest(*arguments: str, **more) -> subprocess.CompletedProcess:
     """Run tools/guest to its end."""
-    return subprocess.run([GUEST, *arguments], capture_output=True, check=False, timeout=600,
+    return subprocess.run([GUEST, *arguments], capture_output=True, check=False, timeout=TIMEOUT_S,
                           **more)
 
 

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from copyscope.guest import architectures, kernels
+from guest.boots import TIMEOUT_S
 from helpers import records
 
 RELEASE = "6.12"
@@ -37,7 +38,7 @@ def test_an_installed_copy_runs_the_main_job_in_a_guest(prefix, home):
     before = sorted(prefix.rglob("*"))
     done = subprocess.run(
         [prefix / "bin/copyscope", "run", "A3", "4093", "2", "--messages", "23", "--kernel", RELEASE],
-        cwd=home, capture_output=True, text=True, check=False, timeout=600, stdin=subprocess.DEVNULL,
+        cwd=home, capture_output=True, text=True, check=False, timeout=TIMEOUT_S, stdin=subprocess.DEVNULL,
         env={**os.environ, **DEAD_PROXY, "COPYSCOPE_CACHE": str(home / "cache"),
              "COPYSCOPE_RUNS": str(home / "runs")})
     assert done.returncode == 0, done.stderr
@@ -55,7 +56,7 @@ def test_programs_for_arm64_are_refused_in_one_line(prefix, home):
         pytest.skip("these are this machine's own")
     done = subprocess.run(
         [prefix / "bin/trace_run", "A3", "64", "1", "--kernel", RELEASE, "--arch", "arm64"], cwd=home,
-        capture_output=True, text=True, check=False, timeout=60,
+        capture_output=True, text=True, check=False, timeout=TIMEOUT_S,
         env={**os.environ, "COPYSCOPE_RUNS": str(home / "runs")})
     assert done.returncode == 2 and "in the source tree alone" in done.stderr
     assert done.stderr.count("\n") == 1

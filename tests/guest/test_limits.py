@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from guest.boots import TIMEOUT_S
 from helpers import records
 
-MOST, BOOT_AND_RUN_S = 1024, 300
+MOST = 1024
 
 
 @pytest.mark.long
 def test_1024_connections_balance_with_trampolines():
     done = records.run("A3", 4093, MOST, "--messages", MOST, "--kernel", "6.12", "--json", "-",
-                       timeout_s=BOOT_AND_RUN_S)
+                       timeout_s=TIMEOUT_S)
     assert done.code == 0, done.err + records.broken_text(done.out)
     record = done.record
     assert record["backend"]["name"] == "trampoline"

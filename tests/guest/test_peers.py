@@ -6,12 +6,12 @@ import subprocess
 
 import pytest
 
+from guest.boots import TIMEOUT_S
 from helpers import records
 from helpers.books import PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD, SENT
 
 PEERS = records.ROOT / "tools" / "peers"
 KERNELS = ["6.12,6.1", *(pytest.param(each, marks=pytest.mark.long) for each in ("6.12", "6.1,6.12"))]
-TIMEOUT_S = 300
 
 
 def run(kernels: str, *words) -> subprocess.CompletedProcess:

@@ -18,13 +18,14 @@ from copyscope.common.tree import CACHE
 from copyscope.files import cache as cached_files
 from copyscope.guest import architectures, command, kernels, snapshots
 from copyscope.guest.streams import Teller
+from guest.boots import TIMEOUT_S
 from helpers import foreign
 from helpers.processes import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 GUEST = ROOT / "tools" / "guest"
 RELEASE = "6.12"
-WAIT_S = 120
+WAIT_S = 300
 # What a command can do, and what must differ between two guests: time, numbers by chance, an identity.
 SCRIPT = """
     cat {0}; cat {0} {0} >/dev/stderr
@@ -56,7 +57,7 @@ class Place:
 
     def run(self, *words) -> subprocess.CompletedProcess:
         """Run a guest to its end."""
-        return subprocess.run(words, capture_output=True, check=False, timeout=600, env=self.environment)
+        return subprocess.run(words, capture_output=True, check=False, timeout=TIMEOUT_S, env=self.environment)
 
     def kept(self) -> list[Path]:
         """The snapshots."""
@@ -283,7 +284,7 @@ def test_of_two_at_once_one_makes_the_snapshot_and_both_run(place):
     both = [subprocess.Popen(place.words("--memory", "300M"), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                              env=place.environment) for _ in range(2)]
     for each in both:
-        printed, told = each.communicate(timeout=600)
+        printed, told = each.communicate(timeout=TIMEOUT_S)
         assert each.returncode == 0 and printed.decode().startswith(f"{RELEASE}."), told
         assert len(told.splitlines()) == 2, told
     assert len(place.kept()) == before + 1

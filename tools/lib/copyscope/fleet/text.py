@@ -139,14 +139,16 @@ def broken_sentences(hosts: list[Host]) -> list[str]:
     """Whose numbers are not to be trusted: of whole hosts, and of services on others."""
     whole = [each for each in hosts if each.untrusted]
     others = [each for each in hosts if each.broken and not each.untrusted]
-    services = [f"{name_of(each)} on {shown(each.host, MOST_CELL)}" for host in others for each in host.services_broken]
+    services = [f"{name_of(each)} on {shown(each.host, MOST_CELL)}"
+                for host in others for each in host.services_broken]
     return [f"Do not trust numbers of {names}: a law broke ({laws_text(found)})."
             for found, names in ((whole, named(whole)), (others, first_of(services))) if found]
 
 
 def laws_text(hosts: list[Host]) -> str:
     """The laws that broke on some hosts, each once."""
-    return listed([shown(law, MOST_CELL) for law in dict.fromkeys(law for each in hosts for law in each.broken)])
+    laws = dict.fromkeys(law for each in hosts for law in each.broken)
+    return listed([shown(law, MOST_CELL) for law in laws])
 
 
 def window_text(told: Answer) -> str:
