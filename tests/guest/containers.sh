@@ -26,7 +26,7 @@ run nested 1 unshare --pid --fork --kill-child --mount-proc build/trace_run "$@"
 options=()
 run foreign_proc 1 build/trace_run "$@"
 
-build/workload server A1 4096 --seconds 60 --clients 1 --port 7777 >/dev/null &
+build/workload server A1 4096 --seconds 1800 --clients 1 --port 7777 >/dev/null &
 stranger=$!
 build/workload client 4096 1 --port 7777 >/dev/null &
 # Of both ends the sender is started first, in a namespace that began with 1.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import lzma
 import os
-import re
 import shlex
 import shutil
 import stat
+import struct
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -125,9 +125,11 @@ class Modules:
         return [link for link in chain if link in self.data]
 
     def _info(self, name: str, field: str) -> list[str]:
-        """Read a field of the .modinfo section; `field=` starts a string there."""
-        pattern = rb"\0" + field.encode() + rb"=([\x20-\x7e]*)(?=\0)"
-        return [value.decode() for value in re.findall(pattern, self.data[name])]
+        """Read a field of the .modinfo section, which is strings of FIELD=VALUE."""
+        begin = f"{field}=".encode()
+        return [each.removeprefix(begin).decode()
+                for each in section(self.data[name], b".modinfo").split(b"\0")
+                if each.startswith(begin)]
 
     def file_of(self, name: str) -> str:
         """Return the path of a module below the folder, without compression."""
@@ -142,6 +144,19 @@ class Modules:
         """Compose modules.alias."""
         return "".join(f"alias {alias} {name}\n" for name in sorted(self.data)
                        for alias in self._info(name, "alias"))
+
+
+def section(elf: bytes, name: bytes) -> bytes:
+    """The bytes of a section of a 64-bit little-endian ELF file; none if it has no such section."""
+    # e_shoff; e_shentsize, e_shnum, e_shstrndx: see elf(5).
+    at, = struct.unpack_from("<Q", elf, 0x28)
+    size, count, names_at = struct.unpack_from("<HHH", elf, 0x3a)
+    # sh_name, sh_type, sh_flags, sh_addr, sh_offset, sh_size
+    heads = [struct.unpack_from("<IIQQQQ", elf, at + number * size) for number in range(count)]
+    bodies = [elf[offset:offset + length] for *_, offset, length in heads]
+    names = bodies[names_at]
+    return next((body for head, body in zip(heads, bodies)
+                 if names[head[0]:names.index(b"\0", head[0])] == name), b"")
 
 
 def plain_name(path: Path) -> str:
@@ -262,8 +277,7 @@ def tools_layer(arch: Architecture) -> Layer:
     names = programs.run([busybox, "--list"])
     for name in names.stdout.split():
         layer.links[f"usr/bin/{name}"] = "busybox"
-    layer.links.pop("usr/bin/modprobe", None)
-    layer.files["usr/sbin/modprobe"] = Path(__file__).with_name("modprobe.sh")
+    layer.links["usr/sbin/modprobe"] = "../bin/busybox"
     for name in PROGRAMS:
         program = find_program(name, arch)
         if program:
