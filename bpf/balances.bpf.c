@@ -83,6 +83,8 @@ static __always_inline void book_open(struct watch_book *book, const struct sock
 	bpf_map_delete_elem(&tls_books, &book->cookie);
 	if (slot) {
 		__builtin_memset(slot, 0, sizeof(*slot));
+		/* Behind it, so that no send of before is taken for one of the window whose end was not counted. */
+		slot->opened_ns = bpf_ktime_get_ns();
 		completions_begin(slot, &book->opened, sk);
 		slot->rx_settled = WATCH_UNSETTLED;
 		slot->since = book->now.accepted - book->now.fin_queued;

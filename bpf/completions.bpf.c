@@ -265,9 +265,10 @@ static __always_inline void ring_notified(const struct io_kiocb___zc *req, u32 r
 		send = *noted;
 	bpf_map_delete_elem(&ring_sends, &uarg);
 	if (sizes_wanted)
-		ring_hold_ends(uarg, send.moved, told, copied);
-	slot = send.moved ? slot_find(send.cookie) : NULL;
-	if (!slot)
+		ring_hold_ends(uarg, send.moved_ns, told, copied);
+	slot = send.moved_ns ? slot_find(send.cookie) : NULL;
+	/* The window opens twice, if a walk finds first what needs more hooks: notes from between stay. */
+	if (!slot || send.moved_ns < slot->opened_ns)
 		return;
 	__sync_fetch_and_add(&slot->ring_notified, 1);
 	if (!told)

@@ -116,7 +116,7 @@ static __always_inline void ring_turns_end(int ret)
 	struct ring_send *send = ubuf && *ubuf && ret > 0 ? bpf_map_lookup_elem(&ring_sends, ubuf) : NULL;
 
 	if (send)
-		send->moved = 1;
+		send->moved_ns = bpf_ktime_get_ns();
 	if (ubuf)
 		*ubuf = 0;
 }

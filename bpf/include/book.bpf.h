@@ -63,7 +63,7 @@ volatile __u32 ring_sends_noted __weak = 0;
 
 struct ring_send {
 	u64 cookie;	/* of the socket: the notification holds none itself */
-	u64 moved;	/* bytes of it were accepted; one that fails has a notification, too */
+	u64 moved_ns;	/* when bytes of it were accepted last, 0: never; one that fails has a notification, too */
 };
 
 /* io_uring's notification -> its send, until it ends: then another send may have its memory */
@@ -77,7 +77,7 @@ struct {
 /* A send of io_uring's brings its own notification. */
 static __always_inline void note_ring_send(const struct msghdr *msg, u64 cookie, struct watch_slot *slot, bool moved)
 {
-	struct ring_send fresh = { cookie, moved }, *known;
+	struct ring_send fresh = { cookie }, *known;
 	u64 ubuf;
 
 	if (!bpf_core_field_exists(msg->msg_ubuf))
@@ -86,9 +86,11 @@ static __always_inline void note_ring_send(const struct msghdr *msg, u64 cookie,
 	if (!ubuf)
 		return;
 	slot->ring_used = 1;
+	fresh.moved_ns = moved ? bpf_ktime_get_ns() : 0;
 	known = bpf_map_lookup_elem(&ring_sends, &ubuf);
 	if (known && known->cookie == cookie) {
-		known->moved |= moved;
+		if (moved)
+			known->moved_ns = fresh.moved_ns;
 		return;
 	}
 	bpf_map_update_elem(&ring_sends, &ubuf, &fresh, BPF_ANY);

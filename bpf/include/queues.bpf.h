@@ -236,6 +236,7 @@ static __always_inline void queues_empty(struct watch_reading *r)
 	r->referenced_bytes = 0;
 	r->spliced_bytes = 0;
 	r->unsent_referenced_bytes = 0;
+	r->numbered = 0;
 	r->first_id = r->zerocopy_sends;
 }
 
@@ -264,6 +265,7 @@ static __always_inline void queues_walk(struct watch_book *book, const struct so
 	r->referenced_bytes = w->referenced;
 	r->spliced_bytes = w->spliced;
 	r->unsent_referenced_bytes = w->unsent_referenced;
+	r->numbered = w->id_known;
 	r->first_id = w->id_known ? w->first_id : r->zerocopy_sends;
 }
 

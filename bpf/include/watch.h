@@ -279,7 +279,8 @@ struct watch_reading {
 	unsigned int unread;		/* rcv_nxt - copied_seq */
 	unsigned int zerocopy_sends;	/* of all time: sk_zckey */
 	unsigned short state;		/* TCP_ESTABLISHED, ... */
-	unsigned short fin_queued;	/* write_seq counts a FIN */
+	unsigned char fin_queued;	/* write_seq counts a FIN */
+	unsigned char numbered;		/* a packet in the queue holds a notification with a number: first_id */
 	unsigned char fin_received;	/* bytes_received counts a FIN */
 	unsigned char asks_zerocopy;	/* SO_ZEROCOPY is set */
 	unsigned char urgent_due;	/* no receive has passed the newest urgent byte yet (urg_data) */
@@ -297,7 +298,7 @@ struct watch_reading {
 	};
 	/* What lies in the queue of unacknowledged and unsent packets. */
 	unsigned int referenced_pages;
-	unsigned int first_id;		/* oldest notification there; zerocopy_sends if none */
+	unsigned int first_id;		/* oldest such notification there; zerocopy_sends if none */
 	unsigned long long referenced_bytes;
 	unsigned long long spliced_bytes;
 	unsigned long long unsent_referenced_bytes;
@@ -403,6 +404,7 @@ struct watch_slot {
 	/* Of a UDP socket with trampolines: accepted by sends that asked for zero copy. */
 	unsigned long long asked_bytes;
 	unsigned int failed_sends[WATCH_FAILURE_COUNT];	/* of a UDP socket, by error */
+	unsigned long long opened_ns;	/* when the window opened for it; 0: it began in the window, or is a UDP socket */
 };
 
 /* A socket's place in the table, and what each plain receive counts: one line of the cache has both. */

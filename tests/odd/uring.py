@@ -6,6 +6,7 @@ import ctypes
 import mmap
 import socket
 import struct
+import threading
 from collections.abc import Iterator
 
 from odd import raw
@@ -22,6 +23,8 @@ SINGLE_MMAP = 1
 ENTRIES, ENTRY_BYTES = 16, 64
 OFFSET_OF_ENTRIES = 0x10000000
 SIZE = 20_000
+# Sends that leave together: their notifications find room.
+HELD = 2 * ENTRIES
 
 
 class Ring:
@@ -150,9 +153,9 @@ def uring_zero_copy_linked(truth: Truth) -> Iterator[None]:
     sends(truth, ring, a, b, 4, flags=LINK)
 
 
-def sent_at_once(ring: Ring, sock: socket.socket) -> tuple[int, int]:
+def sent_at_once(ring: Ring, sock: socket.socket, size: int = SIZE) -> tuple[int, int]:
     """One SEND_ZC that does not wait: what it returned, and how many notifications more are due."""
-    ring.prepare(sock, SEND_ZC, SIZE, how=socket.MSG_DONTWAIT)
+    ring.prepare(sock, SEND_ZC, size, how=socket.MSG_DONTWAIT)
     ring.enter(1, 1)
     returned, due = None, 0
     while returned is None:
@@ -161,6 +164,14 @@ def sent_at_once(ring: Ring, sock: socket.socket) -> tuple[int, int]:
             if not said & IS_NOTIFICATION:
                 returned = result
     return returned, due
+
+
+def notified(ring: Ring, due: int) -> None:
+    """Reads so many notifications."""
+    while due:
+        due -= sum(bool(said & IS_NOTIFICATION) for _, said in ring.completions())
+        if due:
+            ring.enter(0, 1)
 
 
 @odd()
@@ -181,10 +192,7 @@ def uring_zero_copy_fails(truth: Truth) -> Iterator[None]:
             elif sock is a:
                 break
     truth.take(b, truth.sums["accepted"])
-    while due:
-        due -= sum(bool(said & IS_NOTIFICATION) for _, said in ring.completions())
-        if due:
-            ring.enter(0, 1)
+    notified(ring, due)
     copied_on_arrival(truth)
 
 
@@ -212,3 +220,30 @@ def uring_ring_overflows(truth: Truth) -> Iterator[None]:
         if due:
             ring.enter(0, 1)
     copied_on_arrival(truth)
+
+
+def trickle(ring: Ring, a: socket.socket, b: socket.socket, enough: threading.Event) -> None:
+    """SEND_ZC of a byte each, whose notifications come when many have left at once."""
+    while not enough.is_set():
+        due = 0
+        a.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
+        for _ in range(HELD):
+            due += sent_at_once(ring, a, 1)[1]
+            if enough.wait(0.0005):
+                break
+        a.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
+        b.recv(HELD)
+        notified(ring, due)
+
+
+@odd()
+def uring_zero_copy_as_the_window_opens(truth: Truth) -> Iterator[None]:
+    """SEND_ZC that are under way when a walk finds the ring, and while hooks for it are attached: then it opens anew."""
+    (a, b), ring, enough = truth.pair(), Ring(), threading.Event()
+    sender = threading.Thread(target=trickle, args=(ring, a, b, enough))
+    sender.start()
+    yield
+    enough.set()
+    sender.join()
+    # How much of it was in the window nobody knows.
+    truth.unknown |= {"accepted", "returned", "tx_reference", "late_copy", "rx_copy"}

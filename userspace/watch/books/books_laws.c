@@ -156,7 +156,7 @@ static uint64_t outstanding(const struct watch_socket *s, const struct watch_boo
 /* A packet holds a number that the socket has not given out: two sends took numbers at once, and the first one failed. */
 static bool numbers_lag(const struct watch_reading *r)
 {
-	return r->referenced_bytes && (int32_t)(r->first_id - r->zerocopy_sends) >= 0;
+	return r->numbered && (int32_t)(r->first_id - r->zerocopy_sends) >= 0;
 }
 
 /* Two sends of a socket may be under way at once; one that fails gives back the number that was taken last, which may be
@@ -192,7 +192,7 @@ static struct watch_sides sides_of_completion(const struct watch_socket *s, cons
 		return watch_not_known("a send that was under way when the window opened has failed since");
 	sides.left = s->opening.item[WATCH_zerocopy_sends] + s->moved.count[COUNT_zerocopy_sends];
 	sides.right = s->moved.count[COUNT_completed_sends] + outstanding(s, book, hooked);
-	why = sides.left < sides.right ? why_numbers_differ(book) : NULL;
+	why = sides.left != sides.right ? why_numbers_differ(book) : NULL;
 	if (why)
 		return watch_not_known(why);
 	return unless_missed(book, hooked, sides);
