@@ -107,7 +107,9 @@ static __always_inline void ring_turn_note(const struct sock *sk, const struct m
 	if (!brings_notification(msg))
 		return;
 	note_ring_send(msg, cookie_of(sk), slot, false);
-	task_note(&ring_turn, (u64)POINTER_IN(msghdr, msg, msg_ubuf));
+	/* Else no hook sees its end, and the task's next send would be taken for it. */
+	if (packets_watched)
+		task_note(&ring_turn, (u64)POINTER_IN(msghdr, msg, msg_ubuf));
 }
 
 static __always_inline void ring_turns_end(int ret)
