@@ -171,6 +171,25 @@ TEST(a_notification_that_joined_another_denies_no_copy)
 	assert_true(copied_law(&book, &all).known);
 }
 
+/* A packet is copied whole, with what was spliced into it or waited in it; one that is thrown away is not copied. */
+TEST(other_bytes_that_were_copied_late_are_none_of_a_send_by_reference)
+{
+	struct watch_hooked all = trampolines();
+	struct watch_book book = sent_as(WATCH_KIND_REFERENCE);
+
+	book.slot.late_copied = BYTES;
+	book.slot.copied_sends = SENDS - 1;
+	assert_int_not_equal(copied_law(&book, &all).left, copied_law(&book, &all).right);
+	book.slot.sent_as[WATCH_KIND_SPLICE] = 4093;
+	assert_int_equal(copied_law(&book, &all).left, copied_law(&book, &all).right);
+	book.slot.sent_as[WATCH_KIND_SPLICE] = 0;
+	book.opened.unsent = 4093;
+	assert_int_equal(copied_law(&book, &all).left, copied_law(&book, &all).right);
+	/* None says COPIED. */
+	book.slot.copied_sends = 0;
+	assert_int_not_equal(copied_law(&book, &all).left, copied_law(&book, &all).right);
+}
+
 /* As NVMe over TCP does, which reads by tcp_read_sock and copies as it likes. */
 TEST(what_the_kernel_itself_read_was_copied_only_if_a_hook_saw_that)
 {

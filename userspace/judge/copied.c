@@ -29,7 +29,7 @@ const char *copied_sides(const struct told_copies *t, struct sides *s)
 		return "not all of its sends by reference are completed";
 	if (t->late_bytes && !t->copied)
 		s->right = 1;
-	else if (t->late_bytes && t->late_bytes >= t->referenced_bytes && !t->elsewhere && !t->sent_again)
+	else if (t->late_bytes && t->late_bytes >= t->referenced_bytes && !t->elsewhere && !t->beside && !t->sent_again)
 		*s = (struct sides){ t->copied, t->completed };
 	else
 		*s = (struct sides){ !!t->copied, !!t->copied };
@@ -56,6 +56,7 @@ static struct told_copies told_of(const struct record *r, const struct socket_bo
 		.moved_bytes = b->count[COUNT_reshaped_referenced_bytes],
 		.referenced_bytes = b->site[SITE_tx_reference].bytes,
 		.elsewhere = b->site[SITE_tx_copy].bytes,
+		.beside = b->site[SITE_tx_splice].bytes,
 		.by_arrivals = tracepoint,
 		.sent_again = b->count[COUNT_retrans_referenced_bytes],
 		/* Of a device that can gather the kernel moves nothing. */

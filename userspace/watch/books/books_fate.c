@@ -137,6 +137,7 @@ static struct told_copies told_copies_of(const struct watch_book *book, const st
 		.moved_bytes = slot->reshaped,
 		.referenced_bytes = m->site_bytes[SITE_tx_reference],
 		.elsewhere = m->site_bytes[SITE_tx_copy] || book->opened.referenced_bytes || slot->opened_sends,
+		.beside = m->site_bytes[SITE_tx_splice] || book->opened.unsent,
 		.sent_again = watch_sent_again(book),
 		.by_arrivals = !hooked->late_copies,
 		.moves_unseen = hooked->late_copies && !hooked->moved,
