@@ -78,7 +78,8 @@ static int accept_at(int listener, int expected)
 		if (k != i && other->local_port == one->remote_port && other->remote_port == one->local_port) {
 			one->other = k;
 			other->other = i;
-			atomic_fetch_or(&one->marks, other->marks & MARK_FAST_OPEN);
+			/* It may have sent before. */
+			atomic_fetch_or(&one->marks, other->marks & (MARK_FAST_OPEN | MARK_URGENT));
 			break;
 		}
 	}
