@@ -229,7 +229,7 @@ def trickle(ring: Ring, a: socket.socket, b: socket.socket, enough: threading.Ev
         a.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
         for _ in range(HELD):
             due += sent_at_once(ring, a, 1)[1]
-            if enough.wait(0.0005):
+            if enough.wait(0.0002):
                 break
         a.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
         b.recv(HELD)
@@ -239,11 +239,14 @@ def trickle(ring: Ring, a: socket.socket, b: socket.socket, enough: threading.Ev
 @odd()
 def uring_zero_copy_as_the_window_opens(truth: Truth) -> Iterator[None]:
     """SEND_ZC that are under way when a walk finds the ring, and while hooks for it are attached: then it opens anew."""
-    (a, b), ring, enough = truth.pair(), Ring(), threading.Event()
-    sender = threading.Thread(target=trickle, args=(ring, a, b, enough))
-    sender.start()
+    enough = threading.Event()
+    # One of them has some under way at each moment.
+    senders = [threading.Thread(target=trickle, args=(Ring(), *truth.pair(), enough)) for _ in range(4)]
+    for each in senders:
+        each.start()
     yield
     enough.set()
-    sender.join()
+    for each in senders:
+        each.join()
     # How much of it was in the window nobody knows.
     truth.unknown |= {"accepted", "returned", "tx_reference", "late_copy", "rx_copy"}
