@@ -101,7 +101,7 @@ static __always_inline u32 user_bytes(struct watch_slot *slot, const struct sk_b
 
 	if (flags & SKBFL_PURE_ZEROCOPY)
 		return skb->data_len;
-	m = mapped_bytes(shinfo_of(skb), frags_head_of(skb).count);
+	m = mapped_bytes(shinfo_of(skb), frags_of(skb).count);
 	if (m.file || (m.process && has_spliced(slot)))
 		slot->mixed = 1;
 	return m.process;
@@ -301,11 +301,11 @@ static __always_inline void onward_noted(struct watch_slot *slot, struct xmit *h
 }
 
 /* A device on a bus reads the user's pages itself, unless its driver copies some, which takes them back. */
-static __always_inline void pages_handed(const struct sk_buff *skb, const struct net_device *dev, u8 flags,
-					 struct xmit *h)
+static __always_inline void pages_handed(const struct sk_buff *skb, const struct net_device *dev, u8 flags)
 {
-	bool again = h->stacked == (u64)skb;
 	struct watch_slot *slot;
+	struct xmit *h;
+	bool again;
 	u64 cookie;
 
 	/* Where late copies are hooked, nothing else is to be known of other devices. */
@@ -313,8 +313,10 @@ static __always_inline void pages_handed(const struct sk_buff *skb, const struct
 		return;
 	cookie = cookie_of_pages(skb);
 	slot = slot_find(cookie);
-	if (!slot)
+	h = slot ? xmit_begin() : NULL;
+	if (!h)
 		return;
+	again = h->stacked == (u64)skb;
 	h->skb = (u64)skb;
 	h->cookie = cookie;
 	h->bytes = h->onward = 0;
@@ -401,8 +403,8 @@ static __always_inline void device_counted(const struct sk_buff *skb, const stru
 	cookie = cookie_of_user(skb);
 	if (!cookie && datagrams_wanted && protocol_of(skb) == IPPROTO_UDP_NUMBER)
 		handed_note(key, dev);
-	h = xmit_here();
-	if (!cookie || !h)
+	h = cookie ? xmit_begin() : NULL;
+	if (!h)
 		return;
 	h->skb = key;
 	h->cookie = cookie;
@@ -418,23 +420,23 @@ static __always_inline void device_counted(const struct sk_buff *skb, const stru
 SEC("?tp_btf/net_dev_start_xmit")
 int BPF_PROG(device, const struct sk_buff *skb, const struct net_device *dev)
 {
-	struct xmit *h;
 	u8 flags;
 
 	if (casts_known)
 		dev = TYPED(net_device, dev);
 	if (details_wanted)
 		device_counted(skb, dev);
-	h = xmit_here();
-	if (!skb->data_len || !h)
+	if (!skb->data_len)
 		return 0;
 	flags = page_flags_of(skb);
 	if (flags & SKBFL_ZEROCOPY_ENABLE)
-		pages_handed(skb, dev, flags, h);
+		pages_handed(skb, dev, flags);
 	else if (flags & SKBFL_SHARED_FRAG)
 		splices_handed(skb, dev);
-	if (flags & (SKBFL_ZEROCOPY_ENABLE | SKBFL_SHARED_FRAG) && !dev->dev.parent)
-		h->stacked = (u64)skb;
+	else
+		return 0;
+	if (!dev->dev.parent && !(dev->flags & IFF_LOOPBACK_FLAG))
+		stack_note(skb);
 	return 0;
 }
 
@@ -663,13 +665,13 @@ static __always_inline void drop_counted(const struct sk_buff *skb, u64 location
 	struct xmit *h = xmit_here();
 	u64 key = (u64)skb;
 
-	if (!b || !h)
+	if (!b)
 		return;
 	/* Without trampolines: one that arrived and was not passed on was not copied. */
 	if (counts_by_tracepoint && skb->skb_iif && bpf_map_delete_elem(&passed_on, &key))
 		add(&b->site[SITE_late_copy].bytes, -(u64)skb->data_len);
 	if (!has_left(skb) || refused_in_pieces(skb, location) ||
-	    (!bpf_map_delete_elem(&handed, &key) && h->skb != key))
+	    (!bpf_map_delete_elem(&handed, &key) && !(h && h->skb == key)))
 		return;
 	count(b, COUNT_dropped_referenced_bytes, skb->data_len);
 	clean_take_back(skb, skb->data_len);

@@ -667,20 +667,18 @@ int BPF_PROG(sendpages_exit, struct sock *sk, struct page *page, int offset, siz
  * A packet of datagrams does; TCP attaches to the last packet of its write queue, whose next is the queue's head, a
  * field of the socket (tcp_skb_entail). Other packets here are in no queue (KCM).
  */
-static __always_inline struct sock *spliced_into(const struct sk_buff *skb)
+static __always_inline const struct sock *spliced_into(const struct sk_buff *skb)
 {
-	u64 next = (u64)BPF_CORE_READ(skb, next);
+	u64 sk = (u64)POINTER_IN(sk_buff, skb, sk), next = (u64)POINTER_IN(sk_buff, skb, next);
 
-	if (skb->sk || !next)
-		return BPF_CORE_READ(skb, sk);
-	return (void *)(next - bpf_core_field_offset(struct sock, sk_write_queue));
+	return (void *)(sk || !next ? sk : next - bpf_core_field_offset(struct sock, sk_write_queue));
 }
 
 /* Helpers take no socket that is found so. */
 static __always_inline int pages_spliced(const struct sk_buff *skb, long ret)
 {
 	const struct sock *sk = ret > 0 ? spliced_into(skb) : NULL;
-	struct watch_slot *slot = sk ? slot_find(BPF_CORE_READ(sk, __sk_common.skc_cookie.counter)) : NULL;
+	struct watch_slot *slot = sk ? slot_find(cookie_at(sk)) : NULL;
 	const struct tcp_sock *tp = (const void *)sk;
 
 	if (!slot)

@@ -7,6 +7,7 @@
 #define CAST_CALL 0x7ca57
 
 #define CAST_TYPES(X) \
+	X(list_head)  \
 	X(msghdr)     \
 	X(net_device) \
 	X(sk_buff)    \

@@ -51,8 +51,13 @@ static __always_inline const struct net_device *other_of_pair(const struct net_d
 /* For an XDP program of the driver's or of the stack's the kernel copies packets that have pages of others. */
 static __always_inline bool has_xdp(const struct net_device *dev)
 {
-	return dev && (BPF_CORE_READ(dev, xdp_prog) || BPF_CORE_READ(dev, xdp_state[1].prog) ||
-		       BPF_CORE_READ(dev, xdp_state[1].link));
+	if (!dev)
+		return false;
+	if (!casts_known)
+		return BPF_CORE_READ(dev, xdp_prog) || BPF_CORE_READ(dev, xdp_state[1].prog) ||
+		       BPF_CORE_READ(dev, xdp_state[1].link);
+	dev = TYPED(net_device, dev);
+	return dev->xdp_prog || dev->xdp_state[1].prog || dev->xdp_state[1].link;
 }
 
 static __always_inline bool is_tun(const struct net_device *dev)

@@ -29,7 +29,10 @@ static __always_inline bool list_filled(const void *head)
 {
 	const void *next = NULL;
 
-	bpf_probe_read_kernel(&next, sizeof(next), head);
+	if (casts_known)
+		next = TYPED(list_head, head)->next;
+	else
+		bpf_probe_read_kernel(&next, sizeof(next), head);
 	return next && next != head;
 }
 

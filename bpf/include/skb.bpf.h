@@ -48,6 +48,13 @@ static __always_inline u64 uarg_of(const struct sk_buff *skb)
 	return (u64)BPF_CORE_READ(shinfo_of(skb), destructor_arg);
 }
 
+/* Of a socket that the verifier does not know. */
+static __always_inline u64 cookie_at(const struct sock *sk)
+{
+	return casts_known ? cookie_of(TYPED(sock, sk)) :
+			     BPF_CORE_READ(sk, __sk_common.skc_cookie.counter);
+}
+
 /* The kernel keeps a notification of MSG_ZEROCOPY in the cb of an skb of the sender's own, which names
  * the socket (net/core/skbuff.c, msg_zerocopy_alloc). Those of others, as io_uring, lie elsewhere. */
 static __always_inline const struct sk_buff *holder_of(u64 uarg)

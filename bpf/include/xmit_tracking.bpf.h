@@ -24,11 +24,32 @@ struct {
 	__type(value, struct xmit);
 } xmits SEC(".maps") __weak;
 
+/* Something was noted in this table: devices that hand on nothing and have no hardware leave it empty. */
+volatile __u32 xmits_noted __weak = 0;
+
+/* NULL: there is nothing. */
 static __always_inline struct xmit *xmit_here(void)
 {
 	u32 zero = 0;
 
-	return bpf_map_lookup_elem(&xmits, &zero);
+	return xmits_noted ? bpf_map_lookup_elem(&xmits, &zero) : NULL;
+}
+
+/* To note something. */
+static __always_inline struct xmit *xmit_begin(void)
+{
+	if (!xmits_noted)
+		xmits_noted = 1;
+	return xmit_here();
+}
+
+/* A device without hardware has it, and may hand it to another one: not lo. */
+static __always_inline void stack_note(const struct sk_buff *skb)
+{
+	struct xmit *h = xmit_begin();
+
+	if (h)
+		h->stacked = (u64)skb;
 }
 
 /* Returns at most @bytes of *@counted, and takes them off. */
