@@ -389,6 +389,7 @@ static int load_programs(struct engine *p, struct targets *targets, char why[WHY
 		configure(p, targets);
 		if (p->config.before_load)
 			p->config.before_load(p->config.before_load_arg, p->skel, targets);
+		targets_write_constants(targets, p->skel->maps.rodata);
 		err = targets_failure(programs__load(p->skel));
 		err = err ? load_refused(p, err, why) : 0;
 	}

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "bpf/include/casts.h"
+#include "userspace/engine/constants.h"
 
 /* include/linux/tracepoint.h declares a type of this name for each tracepoint. */
 static const char declares[] = "btf_trace_";
@@ -22,6 +23,7 @@ struct targets {
 	struct btf *base;	/* the kernel's, if .btf is the module's */
 	uint32_t base_types;
 	int module_fd;		/* of the module's BTF; -1: there is none */
+	struct bpf_map *constants;	/* what was set before load; NULL: programs read it */
 	uint32_t mask;		/* of the places, a power of two of them */
 	uint32_t ids[];		/* of types, at the hash of the name or at the next free place; 0: free */
 };
@@ -219,6 +221,21 @@ static void name_cast(const struct bpf_program *prog)
 	}
 }
 
+static void write_constants(const struct bpf_program *prog, struct bpf_map *constants)
+{
+	size_t bytes;
+	const void *values = bpf_map__initial_value(constants, &bytes);
+
+	if (values)
+		constants_write((struct bpf_insn *)bpf_program__insns(prog),
+				bpf_program__insn_cnt(prog), bpf_map__fd(constants), values, bytes);
+}
+
+void targets_write_constants(struct targets *targets, struct bpf_map *constants)
+{
+	targets->constants = constants;
+}
+
 /* @type is the cookie of the handler. */
 static int prepare_load(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long type)
 {
@@ -232,6 +249,9 @@ static int prepare_load(struct bpf_program *prog, struct bpf_prog_load_opts *opt
 	if (loads_by->base && opts->attach_btf_id >= loads_by->base_types)
 		opts->attach_btf_obj_fd = loads_by->module_fd;
 	name_cast(prog);
+	/* A walk asks once of a socket or a descriptor, and the verifier takes longer. */
+	if (loads_by->constants && type != BPF_TRACE_ITER)
+		write_constants(prog, loads_by->constants);
 	return opts->attach_btf_id ? 0 : -ESRCH;
 }
 

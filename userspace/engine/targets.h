@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+struct bpf_map;
 struct btf;
 struct targets;
 
@@ -37,5 +38,8 @@ uint32_t targets_tracepoint(const struct targets *targets, const char *name);
  * they are freed. Call it before a skeleton is opened. 0 or -errno.
  */
 int targets_load_by(const struct targets *targets);
+
+/* Those programs then have the values of this map in place of reads of it; its map must outlive their load. */
+void targets_write_constants(struct targets *targets, struct bpf_map *constants);
 
 #endif
