@@ -213,13 +213,20 @@ static __always_inline int receive_ended(struct sock *sk, int ret, int flags)
 /* In place of the room, where the datagram stays in the queue. */
 #define ROOM_OF_PEEK (~0ull)
 
-/* pid_tgid -> room in the buffer of the receive of datagrams that is under way */
+/* pid_tgid -> room in the buffer of the receive of datagrams that is under way. In a watch the slot has that of one
+ * task, and this table those of others beside it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
 	__type(key, u64);
 	__type(value, u64);
 } receiving SEC(".maps");
+
+/* Is the place in the slot this task's? It may have left it there: not every end of a call was seen. */
+static __always_inline bool receiver_becomes(struct watch_slot *slot, u64 task)
+{
+	return slot->receiver == task || !__sync_val_compare_and_swap(&slot->receiver, 0, task);
+}
 
 /* The table of a watch has those under way alone: it has any number of tasks. */
 static __always_inline void datagram_awaited(struct watch_slot *slot, u64 room)
@@ -228,8 +235,26 @@ static __always_inline void datagram_awaited(struct watch_slot *slot, u64 room)
 
 	__sync_fetch_and_add(&slot->moves, 1);
 	__sync_fetch_and_add(&slot->under_way, 1);
-	if (bpf_map_update_elem(&receiving, &task, &room, BPF_ANY))
+	if (receiver_becomes(slot, task))
+		slot->room = room;
+	else if (bpf_map_update_elem(&receiving, &task, &room, BPF_ANY))
 		__sync_fetch_and_add(&slot->rx_odd, 1);
+}
+
+/* Of the current task's receive; NULL: its begin was not seen. */
+static __always_inline u64 *room_of(struct watch_slot *slot)
+{
+	return datagrams_watch && slot->receiver == bpf_get_current_pid_tgid() ? &slot->room : task_noted(&receiving);
+}
+
+static __always_inline void receiver_ends(struct watch_slot *slot)
+{
+	u64 task = bpf_get_current_pid_tgid();
+
+	if (slot->receiver == task)
+		slot->receiver = 0;
+	else
+		bpf_map_delete_elem(&receiving, &task);
 }
 
 static __always_inline int datagram_receive_begins(struct sock *sk, u64 size, int flags)
@@ -261,14 +286,14 @@ int BPF_PROG(datagram_receive_enter_v6, struct sock *sk, struct msghdr *msg, siz
 }
 
 /* Several tasks may read a UDP socket at the same time. */
-static __always_inline void datagram_copied(struct slot_way *way, u32 place, u64 copied, u64 left)
+static __always_inline void datagram_copied(struct slot_way *way, struct watch_slot *slot, u32 place, u64 copied,
+					    u64 left)
 {
 	struct books *b = details_wanted ? bpf_map_lookup_elem(&details, &place) : NULL;
-	struct watch_slot *slot = datagrams_watch && left ? bpf_map_lookup_elem(&slots, &place) : NULL;
 
 	if (!copy_is_lost(place))
 		__sync_fetch_and_add(&way->rx_copied, copied);
-	if (slot)
+	if (datagrams_watch && left)
 		__sync_fetch_and_add(&slot->rx_cut, left);
 	if (!b)
 		return;
@@ -284,20 +309,22 @@ SEC("?fentry/skb_consume_udp")
 int BPF_PROG(datagram_taken, struct sock *sk, struct sk_buff *skb, int len)
 {
 	u64 bytes = skb->len, copied = bytes, *room;
+	struct watch_slot *slot;
 	struct slot_way *way;
 	u32 place;
 
 	if (len < 0 || (!datagrams_watch && !window_open()))
 		return 0;
-	room = task_noted(&receiving);
-	if (!len && room && *room == ROOM_OF_PEEK)
-		return 0;
 	way = way_find(cookie_of(sk), &place);
-	if (!way || !bytes || is_lost(FAULT_LOSE_TAKEN))
+	slot = way ? bpf_map_lookup_elem(&slots, &place) : NULL;
+	if (!slot || !bytes)
+		return 0;
+	room = room_of(slot);
+	if ((!len && room && *room == ROOM_OF_PEEK) || is_lost(FAULT_LOSE_TAKEN))
 		return 0;
 	if (room && *room < bytes)
 		copied = *room;
-	datagram_copied(way, place, copied, bytes - copied);
+	datagram_copied(way, slot, place, copied, bytes - copied);
 	return 0;
 }
 
@@ -334,7 +361,6 @@ static __always_inline void datagram_stack(u32 place, const struct sock *sk, int
 
 static __always_inline int datagram_receive_ended(struct sock *sk, int ret, u64 room, int flags)
 {
-	u64 task = bpf_get_current_pid_tgid();
 	struct watch_slot *slot;
 	struct slot_way *way;
 	u32 place;
@@ -343,7 +369,7 @@ static __always_inline int datagram_receive_ended(struct sock *sk, int ret, u64 
 	slot = way ? bpf_map_lookup_elem(&slots, &place) : NULL;
 	if (!slot)
 		return 0;
-	bpf_map_delete_elem(&receiving, &task);
+	receiver_ends(slot);
 	if (ret > 0 && (u64)ret > room)
 		ret = room;
 	datagram_told(way, slot, ret, flags);
@@ -426,7 +452,7 @@ static __always_inline int datagram_call(struct sock *sk, int ret, int flags)
 		return 0;
 	way = way_find(cookie_of(sk), &place);
 	if (way)
-		datagram_copied(way, place, ret, 0);
+		datagram_copied(way, slot, place, ret, 0);
 	receive_returned(slot, ret, flags);
 	return 0;
 }

@@ -163,10 +163,10 @@ static __always_inline struct slot_way *way_find(u64 cookie, u32 *place)
 	u32 at = bucket_of(cookie);
 	struct slot_bucket *bucket;
 
-	if (fault_inject == FAULT_COUNT_NOTHING)
+	if (fault_inject == FAULT_COUNT_NOTHING || !cookie)
 		return NULL;
 	bucket = bpf_map_lookup_elem(&slot_buckets, &at);
-	if (!bucket || !cookie)
+	if (!bucket)
 		return NULL;
 	#pragma unroll
 	for (int way = 0; way < WATCH_WAYS; way++)

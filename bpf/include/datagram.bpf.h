@@ -180,8 +180,8 @@ static __always_inline struct watch_book *datagram_begin(struct sock *sk, bool m
 	struct watch_slot *slot;
 	struct watch_book *book;
 
-	if (!datagrams_watched || fault_inject == FAULT_SKIP_BIRTHS ||
-	    BPF_CORE_READ_BITFIELD_PROBED(sk, sk_kern_sock) || !datagram_is_wanted(sk))
+	if (!datagrams_watched || fault_inject == FAULT_SKIP_BIRTHS || !datagram_is_wanted(sk) ||
+	    BPF_CORE_READ_BITFIELD_PROBED(sk, sk_kern_sock))
 		return NULL;
 	book = book_begin(sk);
 	slot = book ? slot_of(book) : NULL;

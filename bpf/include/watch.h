@@ -403,6 +403,8 @@ struct watch_slot {
 	unsigned int added_sends;	/* whose notification is part of one before, and has its word on copies */
 	/* Of a UDP socket with trampolines: accepted by sends that asked for zero copy. */
 	unsigned long long asked_bytes;
+	/* Of a UDP socket: the task (pid_tgid) whose receive is noted here, and the room in its buffer. */
+	unsigned long long receiver, room;
 	unsigned int failed_sends[WATCH_FAILURE_COUNT];	/* of a UDP socket, by error */
 	unsigned long long opened_ns;	/* when the window opened for it; 0: it began in the window, or is a UDP socket */
 };

@@ -50,6 +50,10 @@ struct {
 	__type(value, struct watch_member);
 } members SEC(".maps") __weak;
 
+/* A bit for each member, at its number modulo their count. They stay when it ends: another one may have the same. */
+enum { MEMBER_BITS = 4096 };
+__u64 member_bits[MEMBER_BITS / 64] __weak = {};
+
 /* The owner of a socket that listens, for the ones that it accepts: the kernel clones it. A process may have
  * forked others and be gone. */
 struct heir {
@@ -106,8 +110,11 @@ static __always_inline void task_describe_current(struct watch_task *task)
 	task_describe(task, (const void *)bpf_get_current_task());
 }
 
+/* Most tasks that ask are none: their bit tells it without a search. */
 static __always_inline bool is_member(u32 tgid)
 {
+	if (!(member_bits[tgid % MEMBER_BITS / 64] >> tgid % 64 & 1))
+		return false;
 	return bpf_map_lookup_elem(&members, &tgid) != NULL;
 }
 
@@ -153,6 +160,7 @@ static __always_inline void member_add(const struct watch_task *task, const stru
 {
 	struct watch_member member = { .task = *task, .joined = 1 }, *added;
 
+	__sync_fetch_and_or(&member_bits[task->tgid % MEMBER_BITS / 64], 1ull << task->tgid % 64);
 	if (bpf_map_update_elem(&members, &task->tgid, &member, BPF_ANY)) {
 		gauge_add(&watch_gauges.lost_members, 1);
 		return;

@@ -2,6 +2,7 @@
 /* Walks over sockets, descriptors and processes by iterators, and the ring of sockets that died. */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +136,9 @@ int engine_processes(struct engine *p, struct watch_row **out)
 int engine_add(struct engine *p, const struct watch_row *row)
 {
 	struct watch_member member = { .task = row->task };
+	uint32_t bits = sizeof(p->skel->bss->member_bits) * CHAR_BIT, bit = row->task.tgid % bits;
 
+	__atomic_fetch_or(&p->skel->bss->member_bits[bit / 64], 1ull << bit % 64, __ATOMIC_SEQ_CST);
 	return bpf_map_update_elem(bpf_map__fd(p->skel->maps.members), &row->task.tgid, &member,
 				   BPF_NOEXIST) ? -errno : 0;
 }
