@@ -7,7 +7,6 @@ Open has one of SYN_RECV (fastopen.py).
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import socket
 import struct
 import time
@@ -20,6 +19,9 @@ from odd.truth import LOCAL, WAIT_S, Truth
 STATES = ("ESTABLISHED", "SYN_SENT", "SYN_RECV", "FIN_WAIT1", "FIN_WAIT2", "TIME_WAIT", "CLOSE", "CLOSE_WAIT", "LAST_ACK",
           "LISTEN", "CLOSING")
 AT_ONCE = struct.pack("ii", 1, 0)
+ROOM_BYTES = 1 << 19
+# Of SYNs, before a connection is given up.
+MOST_TRIES = 127
 
 
 def state_of(sock: socket.socket) -> str:
@@ -36,20 +38,15 @@ def comes_to(sock: socket.socket, state: str) -> socket.socket:
     return sock
 
 
-# Of classic BPF: a program that lets no byte of any packet through.
-NOTHING = struct.pack("HBBI", 6, 0, 0, 0)
-SO_ATTACH_FILTER, SO_DETACH_FILTER = 26, 27
-
-
-def deafen(sock: socket.socket) -> None:
-    """Has the kernel drop what arrives: the other end sends it again until hear()."""
-    code = ctypes.create_string_buffer(NOTHING)
-    sock.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("HxxxxxxP", 1, ctypes.addressof(code)))
-
-
-def hear(sock: socket.socket) -> None:
-    """Takes what arrives from now on."""
-    sock.setsockopt(socket.SOL_SOCKET, SO_DETACH_FILTER, 0)
+def fill(truth: Truth, sock: socket.socket, other: socket.socket) -> None:
+    """Sends more than the other end has room for, far more: what is sent then, as a FIN, waits until somebody reads."""
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, ROOM_BYTES)
+    other.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, ROOM_BYTES // 16)
+    sock.setblocking(False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            truth.sent("tx_copy", sock.send(b"f" * 10_007))
+    sock.setblocking(True)
 
 
 def used_pair(truth: Truth) -> tuple[socket.socket, socket.socket]:
@@ -89,47 +86,40 @@ def closed_by_one(truth: Truth) -> Iterator[None]:
     truth.drain(a)
 
 
-def closed_unheard(truth: Truth) -> Iterator[None]:
-    """FIN_WAIT1: neither the FIN nor what was sent before it arrives."""
+def closed_while_full(truth: Truth) -> Iterator[None]:
+    """FIN_WAIT1: the FIN waits behind bytes that have no room."""
     a, b = used_pair(truth)
-    deafen(b)
-    truth.send(a, 650)
+    fill(truth, a, b)
     a.shutdown(socket.SHUT_WR)
     comes_to(a, "FIN_WAIT1")
     yield
-    hear(b)
     truth.drain(b)
     truth.send(b, 700)
     truth.take(a, 700)
 
 
-def last_unheard(truth: Truth) -> Iterator[None]:
-    """LAST_ACK: the end that has ended first does not hear of it."""
+def last_while_full(truth: Truth) -> Iterator[None]:
+    """LAST_ACK: the end that has ended first does not read."""
     a, b = used_pair(truth)
     a.shutdown(socket.SHUT_WR)
     comes_to(b, "CLOSE_WAIT")
-    deafen(a)
-    truth.send(b, 750)
+    fill(truth, b, a)
     b.shutdown(socket.SHUT_WR)
     comes_to(b, "LAST_ACK")
     yield
-    hear(a)
     truth.drain(a)
 
 
-def both_unheard(truth: Truth) -> Iterator[None]:
-    """CLOSING: both ends have ended, and one has heard so."""
+def both_while_full(truth: Truth) -> Iterator[None]:
+    """CLOSING: both ends have ended, and one has read so."""
     a, b = used_pair(truth)
-    for each in (a, b):
-        deafen(each)
-        truth.send(each, 850)
+    fill(truth, a, b)
+    fill(truth, b, a)
     for each in (a, b):
         each.shutdown(socket.SHUT_WR)
-    hear(a)
     truth.drain(a)
     comes_to(a, "CLOSING")
     yield
-    hear(b)
     truth.drain(b)
 
 
@@ -177,6 +167,7 @@ def connecting(truth: Truth) -> Iterator[None]:
     waiting = [socket.socket() for _ in range(3)]
     for each in waiting:
         each.setblocking(False)
+        each.setsockopt(socket.IPPROTO_TCP, socket.TCP_SYNCNT, MOST_TRIES)
         each.connect_ex(listener.getsockname())
     truth.kept += listener, *waiting
     comes_to(waiting[-1], "SYN_SENT")
@@ -190,7 +181,7 @@ def connecting(truth: Truth) -> Iterator[None]:
 @odd()
 def each_state(truth: Truth) -> Iterator[None]:
     """A socket in each state moves what that state lets it move."""
-    steps = [each(truth) for each in (established, closed_by_one, closed_unheard, last_unheard, both_unheard,
+    steps = [each(truth) for each in (established, closed_by_one, closed_while_full, last_while_full, both_while_full,
                                       closed_with_unread, reset_with_unread, disconnected, connecting)]
     for each in steps:
         next(each)
