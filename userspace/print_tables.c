@@ -87,6 +87,16 @@ static json_t *cpu_user_kinds(void)
 	return rows;
 }
 
+static json_t *call_ways(void)
+{
+	json_t *rows = json_array();
+
+#define ROW(symbol, direction, key, meaning) add(rows, direction " " key, meaning);
+	CALL_WAYS(ROW)
+#undef ROW
+	return rows;
+}
+
 static json_t *watch_verdicts(void)
 {
 	json_t *rows = json_array();
@@ -255,12 +265,12 @@ static json_t *all_hooks(void)
 
 int main(void)
 {
-	json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+	json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 				"release", COPYSCOPE_RELEASE, "sites", sites(), "counts", counts(),
 				"causes", causes(), "tellers", tellers(), "variants", variants(),
 				"receivers", receivers(), "behaviours", behaviours(), "paths", paths(), "laws", laws(),
 				"balances", balances(), "cpu_classes", cpu_classes(),
-				"cpu_user_kinds", cpu_user_kinds(),
+				"cpu_user_kinds", cpu_user_kinds(), "call_ways", call_ways(),
 				"watch_verdicts", watch_verdicts(), "metrics", metrics(),
 				"hooks", all_hooks());
 	int err = !all || json_dumpf(all, stdout, JSON_INDENT(1)) || puts("") < 0;

@@ -32,6 +32,13 @@ struct figure figure_received(const struct watch_movements *m)
 	return figure_count(m, COUNT_returned_bytes);
 }
 
+uint64_t figure_moved(const struct watch_movements *m)
+{
+	struct figure sent = figure_sent(m), received = figure_received(m);
+
+	return (sent.known ? sent.bytes : 0) + (received.known ? received.bytes : 0);
+}
+
 /* A socket that referenced nothing has nothing to copy later, whether anybody looked or not. */
 struct figure figure_copied_later(const struct watch_movements *m)
 {

@@ -21,6 +21,9 @@ struct figure figure_count(const struct watch_movements *m, enum count count);
 struct figure figure_sent(const struct watch_movements *m);
 struct figure figure_received(const struct watch_movements *m);
 
+/* Both, as far as they are known: reports are sorted by it. */
+uint64_t figure_moved(const struct watch_movements *m);
+
 /* Bytes that the program spliced: those that kernel TLS did are records. */
 struct figure figure_spliced(const struct watch_movements *m);
 

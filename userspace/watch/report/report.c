@@ -16,18 +16,25 @@
 #include "userspace/watch/report/sizes_report.h"
 #include "userspace/watch/report/stacks_report.h"
 
-static uint64_t moved_bytes(const struct watch_process *p)
+/* Nothing moved, as far as is known, and all is known. */
+static bool is_silent(const struct watch_process *p)
 {
-	return p->sum.moved.count[COUNT_accepted_bytes] + p->sum.moved.count[COUNT_returned_bytes];
+	const struct watch_movements *m = &p->sum.moved;
+
+	return figure_sent(m).known && figure_received(m).known && !figure_moved(m);
 }
 
 static int compare_processes(const void *a, const void *b)
 {
 	const struct watch_process *left = *(struct watch_process *const *)a;
 	const struct watch_process *right = *(struct watch_process *const *)b;
-	uint64_t x = moved_bytes(left), y = moved_bytes(right);
+	uint64_t x = figure_moved(&left->sum.moved), y = figure_moved(&right->sum.moved);
 
-	return x < y ? 1 : x > y ? -1 : left->id.pid < right->id.pid ? -1 : 1;
+	if (x != y)
+		return x < y ? 1 : -1;
+	if (is_silent(left) != is_silent(right))
+		return is_silent(left) ? 1 : -1;
+	return left->id.pid < right->id.pid ? -1 : 1;
 }
 
 /* nginx, pid 812: 98.2 % of 12.3 GB was spliced from the page cache ... */
@@ -154,14 +161,14 @@ static void print_verdicts(const struct watch_record *r, int top, const struct r
 	if (all)
 		qsort(all, r->process_count, sizeof(*all), compare_processes);
 	for (int i = 0; all && i < r->process_count; i++) {
-		silent += !moved_bytes(all[i]);
-		if (shown < top && (moved_bytes(all[i]) || !i)) {
+		silent += is_silent(all[i]);
+		if (shown < top && (!is_silent(all[i]) || !i)) {
 			print_verdict(r, all[i], p);
 			shown++;
 		}
 	}
 	if (r->process_count - silent > shown)
-		fprintf(p->out, "%d more processes moved payload: --top %d shows them.\n",
+		fprintf(p->out, "%d more processes moved payload, or may have: --top %d shows them.\n",
 			r->process_count - silent - shown, r->process_count - silent);
 	print_requests(r, p);
 	if (!r->process_count)
@@ -436,7 +443,7 @@ static uint64_t lost_with_sockets(const struct watch_record *r, enum watch_balan
 	for (int i = 0; i < r->socket_count; i++)
 		if (!r->sockets[i].died && !r->sockets[i].apart)
 			open += r->sockets[i].closing.item[item];
-	return item <= WATCH_unread_bytes && held > open ? held - open : 0;
+	return r->total.closing.known >> item & 1 && item <= WATCH_unread_bytes && held > open ? held - open : 0;
 }
 
 /*

@@ -19,7 +19,7 @@ static int compare_figures(struct figure a, struct figure b)
 
 static uint64_t all_bytes(const struct row *row)
 {
-	return row->moved.count[COUNT_accepted_bytes] + row->moved.count[COUNT_returned_bytes];
+	return figure_moved(&row->moved);
 }
 
 static int compare_bytes(const void *a, const void *b)

@@ -155,7 +155,7 @@ static void print_processes(const struct watch_record *r, int top, const struct 
 	int count = 0;
 
 	for (int i = 0; all && i < r->process_count; i++)
-		if (r->processes[i].sizes)
+		if (r->processes[i].sizes && (sum_of(r->processes[i].sizes).calls || hold_was_any(r->processes[i].holds)))
 			all[count++] = &r->processes[i];
 	if (count)
 		qsort(all, count, sizeof(*all), most_bytes_first);

@@ -82,6 +82,7 @@ static json_t *fate_json(const struct watch_record *r, const struct watch_moveme
 	put(o, "held_bytes", integer_if(known, m->fate.held));
 	put(o, "unseen_most_bytes", integer_if(known, watch_unseen_most(r, &m->fate)));
 	put(o, "passed_on_bytes", integer_if(!m->passed_unknown, m->passed_bytes));
+	put(o, "declined_bytes", integer_if(!m->declined_unknown, m->declined_bytes));
 	return o;
 }
 
@@ -216,6 +217,8 @@ static json_t *watched_groups_json(const struct watch_groups *groups, enum watch
 		put(o, "other_sockets", json_integer(g->other_sockets));
 		put(o, "sent_bytes", figure_json(figure_sent(&g->moved)));
 		put(o, "received_bytes", figure_json(figure_received(&g->moved)));
+		put(o, "copied_bytes", figure_json(figure_copied(&g->moved)));
+		put(o, "copied_least_bytes", json_integer(figure_copied(&g->moved).bytes));
 		put(o, "uncopied_bytes", figure_json(figure_uncopied(&g->moved)));
 		put(o, "needless_bytes", figure_json(figure_needless(&g->moved)));
 		json_array_append_new(array, o);
@@ -421,6 +424,8 @@ static json_t *sizes_json(const struct watch_sizes *s)
 	put(law, "status", text(law_status_name(s->law)));
 	put_sides(law, s->law != LAW_NOT_TESTABLE, s->left, s->right, s->left - s->right,
 		  s->law == LAW_NOT_TESTABLE ? s->why : NULL);
+	put(o, "told_bytes", json_integer(s->left));
+	put(o, "returned_bytes", json_integer(s->right));
 	put(o, "further", call_sizes_json(s->all));
 	put(o, "unsized_calls", json_integer(s->unsized_calls));
 	put(o, "receives_by_pages", json_boolean(s->receives_known));
@@ -571,6 +576,7 @@ static json_t *losses_json(const struct watch_record *r)
 			      (json_int_t)r->folded_sockets);
 	char why[WHY_BYTES];
 
+	put(o, "unbooked_why", text_or_null(*r->unbooked_why ? r->unbooked_why : NULL));
 	put(o, "unseen_events", json_integer(r->unseen_events));
 	put(o, "unopened_sockets", json_integer(r->unopened_sockets));
 	put(o, "folded_processes", json_integer(r->folded_processes));
@@ -633,6 +639,7 @@ static json_t *record_of(const struct watch_record *r, const struct watch_option
 	};
 	json_t *all = record_begin_json(&r->measured, &begin);
 
+	put(all, "report", json_pack("{s:s, s:i}", "by", watch_rows_names[o->rows], "top", o->top));
 	put(all, "sites", sites_json(r->sites, false));
 	put(all, "counts", counts_json(r->total.moved.counts_known, r->total.moved.count));
 	put(all, "count_whys", count_whys_json(r));
@@ -646,6 +653,7 @@ static json_t *record_of(const struct watch_record *r, const struct watch_option
 	put(all, "not_covered", not_covered_json(r));
 	put(all, "mptcp", mptcp_json(r));
 	put(all, "mptcp_copied_bytes", integer_if(!*r->mptcp_why, r->mptcp_copied));
+	put(all, "mptcp_copied_why", text_or_null(*r->mptcp_why ? r->mptcp_why : NULL));
 	if (r->cpu_hz)
 		put(all, "cpu", cpu_json(r));
 	if (r->sizes.asked)
