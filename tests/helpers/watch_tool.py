@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from helpers import schemas
+from helpers import printed, schemas
 from helpers.records import ROOT
 
 COPYSCOPE = ROOT / "tools/copyscope"
@@ -48,10 +48,15 @@ def talk(times: int, pause_s: float = 0) -> list[str]:
 
 
 def watch(*words: object, **more) -> subprocess.CompletedProcess:
-    """Runs it to its end."""
+    """Runs it to its end; its record is shown as it printed it."""
     options = {"stdin": subprocess.DEVNULL} | more
-    return subprocess.run([COPYSCOPE, "watch", *map(str, words)], capture_output=True, text=True,
+    done = subprocess.run([COPYSCOPE, "watch", *map(str, words)], capture_output=True, text=True,
                           timeout=TIMEOUT_S, check=False, **options)
+    if "--json" in words[:-1]:
+        file = Path(words[words.index("--json") + 1])
+        if file.is_file() and printed.PART in done.stdout + done.stderr:
+            printed.check(done.stdout + done.stderr, json.loads(file.read_text()))
+    return done
 
 
 def start(*words: object, **more) -> subprocess.Popen:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from helpers import schemas
+from helpers import printed, schemas
 from helpers.watch_tool import SCHEMA, broken
 from odd.suite import TOGETHER
 from odd.truth import SITES
@@ -43,10 +43,11 @@ class Outcome:
             record = record_in(self.json)
         except ValueError:
             return [f"no record, status {self.status}: {self.told[-500:]}"]
+        told = told_otherwise(self.told, self.json)
         if self.together:
             record = part(record, set(self.truth["pids"]))
         found = [*laws_and_form(record, "0" if self.together else self.status),
-                 *unbacked_sentences(record)]
+                 *unbacked_sentences(record), *told]
         if is_short(record):
             # Sums may be less than the truth, if the first sentence says so.
             first = self.told.strip().split("\n\n")[0]
@@ -68,6 +69,12 @@ def record_in(data: str) -> dict:
     record = json.loads(data)
     record["faults"] = schemas.faults(SCHEMA, record)
     return record
+
+
+@functools.cache
+def told_otherwise(told: str, data: str) -> list[str]:
+    """What is shown of a record otherwise than its watch printed it."""
+    return printed.differences(told, json.loads(data))
 
 
 def added(values: list) -> Any:

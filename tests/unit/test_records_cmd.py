@@ -143,7 +143,7 @@ def test_a_sweep_and_a_watch_are_shown_too(runs, capsys):
     text = told(capsys, "show", "20261122T14")
     assert text.startswith("nginx, pid 7: copied.") and "tx_splice          900 B" in text
     assert "not seen       reshape: nobody looked" in text and \
-        f"all {len(names('laws', of_sockets=True, of_tls=False))} laws that can be tested balance" in text
+        f"{(laws := len(names('laws', of_sockets=True)))} of {laws} balance to the byte, for every" in text
     assert re.search(r"^tx_splice +900 B +100 % +measured ", text, re.M)
     assert re.search(r"^rx_copy +100 B +100 % +measured ", text, re.M)
     assert re.search(r"^send queue +balanced +1 +1 +0$", told(capsys, "show", "20261122T14", "--laws"), re.M)

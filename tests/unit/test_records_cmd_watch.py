@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import itertools
 import re
-from pathlib import Path
-
-import pytest
 
 from copyscope.common.tables import SITES
-from copyscope.records.watch_record import whole_of
-from copyscope.records_cmd import report
+from copyscope.report import watch
+from copyscope.report.page import View
 from helpers import schemas, watches
 from helpers.records import ROOT
 
@@ -32,7 +29,7 @@ def peer(address: str | None, **numbers: int | None) -> dict:
 
 def lines(made: dict) -> list[str]:
     """The report of a record."""
-    return report.lines(whole_of(made, Path("made.json")))
+    return watch.lines(made, View())
 
 
 def test_no_site_that_is_null_is_told_as_a_number_or_as_nothing():
@@ -47,14 +44,15 @@ def test_no_site_that_is_null_is_told_as_a_number_or_as_nothing():
             assert site not in told and (site in missing or len(null) == len(SITES) and "all sites" in missing)
 
 
-@pytest.mark.parametrize("bytes_, calls, words", [
-    (None, None, "sends, nobody counted how many, were refused"),
-    (None, 1, "1 send was refused"), (None, 3, "3 sends were refused")])
-def test_a_refusal_has_its_number_or_none(bytes_, calls, words):
+def test_a_refusal_has_its_number_and_what_helps():
     made = record()
-    made["causes"] = [{"cause": "ENOBUFS", "site": "tx_reference", "bytes": bytes_, "calls": calls,
+    made["causes"] = [{"cause": "ENOBUFS", "site": "tx_reference", "bytes": None, "calls": 3,
                        "share": None, "remedy": "wait", "stack": None, "why": "no bytes"}]
-    assert words in " ".join(" ".join(lines(made)).split())
+    assert "ENOBUFS" not in "\n".join(lines(made))
+    made["total"]["counts"] |= {"enobufs": 3, "refused_optmem": 3, "refused_memlock": None}
+    made["count_whys"] = {"refused_memlock": "nobody looked"}
+    assert "ENOBUFS 3 sends refused, 3 by option memory (net.core.optmem_max), by RLIMIT_MEMLOCK not measured " \
+        "(nobody looked) wait" in " ".join(" ".join(lines(made)).split())
 
 
 def test_the_share_of_a_site_is_of_what_was_sent_or_of_what_was_received():
@@ -75,15 +73,15 @@ def test_peers_are_told_from_their_sums_and_null_is_a_dash():
              "ports": []}
     assert not schemas.faults(ROOT / "docs/record.schema.json", made)
     said = "\n".join(lines(made))
-    assert re.search(r"received.*needless.*remote peers\n +7\.00 MB .* 1,500  all other peers\n"
-                     r" +15\.0 kB +0 B +- +- +1,500  10\.0\.0\.1\n", said)
+    assert re.search(r"\nremote peers\n +sent +received .*needless .*\nall other peers: 10,000 are told apart\n"
+                     r" +7\.00 MB .* 1,500\n10\.0\.0\.1\n +15\.0 kB +0 B +- +- +- +1,500\n", said)
     assert "2 more" in said
 
 
 def test_sockets_are_all_that_there_were_not_those_that_are_listed():
     made = record()
     made["total"] = {**made["total"], "sockets": 10000}
-    assert "10,000 sockets;" in "\n".join(lines(made))
+    assert "10,000 sockets, 1 opened" in "\n".join(lines(made))
 
 
 def test_who_moved_nothing_is_told_only_if_nobody_did():

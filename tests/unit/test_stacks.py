@@ -16,8 +16,9 @@ from copyscope.dispatch import page
 from copyscope.figures import flame
 from copyscope.records import stacks
 from copyscope.records.watch_record import whole_of
-from copyscope.records_cmd import pprof, stacks as report
+from copyscope.records_cmd import pprof
 from copyscope.records_cmd.command import main
+from copyscope.report import stacks as report
 from helpers import schemas, watches
 from helpers.records import ROOT
 
@@ -67,8 +68,8 @@ def test_samples_are_called_so(capsys):
     made["stacks"]["sampled_every_bytes"] = 65_536
     assert not schemas.faults(ROOT / "docs/record.schema.json", made)
     record = whole_of(made, Path("record.json"))
-    said = " ".join(" ".join(report.lines(record)).split())
-    assert "sampled: one byte of 65,536" in said and "46 samples of nginx 812" in said
+    said = " ".join(" ".join(report.lines(made, 10)).split())
+    assert "sampled: one byte of 65,536" in said and "46 samples of nginx, pid 812" in said
     assert "sampled, one byte of 65,536" in flame.flame(record) and "each byte counted" in flame.flame(loaded())
 
 
@@ -132,7 +133,7 @@ def test_a_profile_of_pprof_has_the_same_bytes():
 
 
 def test_the_report_tells_the_stacks_that_moved_most_first():
-    text = "\n".join(report.lines(loaded()))
+    text = "\n".join(report.lines(record_with_stacks(), 10))
     assert re.search(r"94\.1 kB\s+99\.\d %\s+tx_copy\s+send < work; <b> < nginx\+0x3000; 46 calls", text)
     assert text.index("94.1 kB") < text.index("39 B")
     assert "nginx was replaced" in text and "31 B are in no stack" in text and "law stacks: balanced" in text

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import signal
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from copyscope import cli
-from copyscope.cli import Parser, folder
+from copyscope.cli import Parser, folder, whole
 from copyscope.common.errors import Unusable
-from copyscope.common.text import csv_text
+from copyscope.common.text import csv_text, wrapped
 from copyscope.files.record_file import RecordFile
 from copyscope.records.check import check
 from copyscope.records.documents import read_json
@@ -18,6 +20,9 @@ from copyscope.records.load import load_plan, load_sweep
 from copyscope.records.run_record import NO_PROFILE, Record
 from copyscope.records.stacks import folded_lines, has
 from copyscope.records.watch_record import check_watch, is_watch, whole_of
+from copyscope.report import watch
+from copyscope.report.page import View
+from copyscope.report.rows import TITLES
 from copyscope.runs import answer, pairs, tables
 
 from . import listing, others, page, pprof, report
@@ -25,6 +30,8 @@ from . import listing, others, page, pprof, report
 NAME = "records"
 # Options that write a file in place of the report.
 FILES = ("html", "folded", "pprof")
+# As watch has it.
+MOST_ROWS = 1000
 EPILOG = """\
 list      every record and sweep that is kept, the newest last
 show ID   the report of a record again, the answer of a sweep, or a baseline, a crossover, facts or
@@ -46,6 +53,10 @@ def build_parser() -> Parser:
     add("ids", nargs="*", metavar="ID", help="what to show")
     add("--in", dest="folder", type=folder, metavar="DIR", help="another folder of records")
     add("--laws", action="store_true", help="show every law that was tested, with both sides")
+    add("--by", choices=TITLES, metavar="WHAT",
+        help="show: rows of a watch by socket, process, cgroup, peer or port (default as watched)")
+    add("--top", type=whole(1, MOST_ROWS), metavar="N",
+        help="show: at most N rows, processes and stacks of a watch (default as watched)")
     add("--html", metavar="FILE", help="show: write the report as one page, with copy maps")
     add("--folded", metavar="FILE",
         help="show: write the stacks of a watch, a line each, as flame graphs are made of")
@@ -61,6 +72,8 @@ def check_options(options: argparse.Namespace) -> None:
         raise Unusable("list takes a folder alone, as --in DIR; try ./tools/records --help")
     if options.act == "show" and not options.ids:
         raise Unusable(f"show needs an ID, or {LAST}; ./tools/records list has them")
+    if (options.by or options.top) and (options.act == "list" or options.csv or options.html):
+        raise Unusable("--by and --top are of the report of a watch: without list, --csv, --html")
     if options.laws and options.csv:
         raise Unusable("--laws is of the report and --csv has none: leave out one")
     asked = [each for each in FILES if getattr(options, each)]
@@ -98,19 +111,28 @@ def sweep_lines(path: Path) -> list[str]:
     return [head, *answer.lines(plan, complete, pairs.paired(plan, complete), path, profile)]
 
 
-def show(path: Path, laws: bool) -> list[str]:
+def view_of(data: dict[str, Any], options: argparse.Namespace) -> View:
+    """What is shown of a watch: what that was asked to show, unless these options say otherwise."""
+    asked = {"by": options.by, "top": options.top}
+    return replace(watch.view_of(data), laws=options.laws,
+                   **{key: value for key, value in asked.items() if value})
+
+
+def show(path: Path, options: argparse.Namespace) -> list[str]:
     """The report of what lies at a path."""
     if path.is_dir():
         return sweep_lines(path)
     data = read_json(path)
     if is_watch(data):
         check_watch(data, path)
-        return report.lines(whole_of(data, path), laws)
-    other = others.lines(data, path)
-    if other is not None:
-        return other
-    check(data, path)
-    return report.lines(Record(data, path), laws)
+        said = watch.lines(data, view_of(data, options))
+    else:
+        other = others.lines(data, path)
+        if other is not None:
+            return other
+        check(data, path)
+        said = report.lines(Record(data, path), options.laws)
+    return [*said, "", *wrapped(report.foot(Record(data, path)))]
 
 
 def watch_of(path: Path, option: str) -> Record:
@@ -171,7 +193,7 @@ def act(words: list[str]) -> int:
         if getattr(options, option):
             write_stacks(paths[0], option, getattr(options, option))
             return 0
-    shown = [show(path, options.laws) for path in paths]
+    shown = [show(path, options) for path in paths]
     print("\n\n".join("\n".join(lines) for lines in shown))
     return 0
 

@@ -14,12 +14,14 @@ from copyscope.common.text import bytes_text
 from copyscope.common.tree import ROOT
 from copyscope.records.run_record import Record
 from copyscope.records.stacks import has as has_stacks
+from copyscope.report import counts, cpu, missing as watch_missing, stacks, verdicts, watch
+from copyscope.report.tables import MEANING, side
 
-from . import cpu, missing, report, stacks
-from .tables import MEANING, laws_of, refusals, share_of, side
+from . import missing, report
 
 # Of processes, those that moved most.
 MOST_MAPS = 4
+MOST_STACKS = 10
 
 
 def subject(record: Record, processes: list[list[str]]) -> str:
@@ -32,7 +34,8 @@ def subject(record: Record, processes: list[list[str]]) -> str:
 def site_rows(record: Record) -> list[list[str]]:
     """Every site that bytes passed."""
     found = [(site, record.site_bytes(site)) for site in SITES]
-    return [[site, bytes_text(passed), share_of(record, site, passed),
+    return [[site, bytes_text(passed), watch.share_of(record.data, site, passed) if record.watched
+             else report.share_of(record, passed),
              record.site_how(site).replace("_", " "), MEANING[site]]
             for site, passed in found if passed]
 
@@ -59,7 +62,7 @@ def process_rows(record: Record) -> list[list[str]]:
 def law_rows(record: Record) -> list[list[str]]:
     """Every law with both sides."""
     return [[each["law"], each["status"], side(each.get("left")), side(each.get("right")),
-             side(each["residual"]), each.get("why") or ""] for each in laws_of(record)]
+             side(each["residual"]), each.get("why") or ""] for each in report.laws_of(record)]
 
 
 def with_names_of_its_own(drawing: str, name: str) -> str:
@@ -84,22 +87,34 @@ def where(record: Record) -> dict[str, Any]:
     """Stacks of the programs that moved most, if there are any."""
     if not has_stacks(record):
         return {"stacks": []}
-    found = stacks.rows(record)
-    more = len(found) - stacks.MOST
+    found = stacks.rows(record.data)
+    more = len(found) - MOST_STACKS
     rest = [f"{more:,} more stacks"] if more > 0 else []
-    return {"stacks": found[:stacks.MOST], "stacks_head": stacks.head(record),
-            "stacks_foot": [*rest, *stacks.foot(record)]}
+    return {"stacks": found[:MOST_STACKS], "stacks_head": stacks.head(record.data),
+            "stacks_foot": [*rest, *stacks.foot(record.data)]}
+
+
+def words(record: Record) -> dict[str, Any]:
+    """What the report says in sentences."""
+    if not record.watched:
+        return {"sentences": [report.verdict(record)], "head": report.head(record),
+                "refusals": report.refusals(record), "cpu": [], "cpu_head": "",
+                "missing": missing.texts(record)}
+    data = record.data
+    told = verdicts.active(data)
+    return {"sentences": [f"{each['process']}: {each['sentence']}" for each in told],
+            "head": watch.head(data), "refusals": counts.refused(data),
+            "cpu": cpu.processes(data), "cpu_head": cpu.head(data),
+            "missing": watch_missing.texts(data)}
 
 
 def page(record: Record, source: Path) -> str:
     """The whole page."""
     processes = process_rows(record)
     told: dict[str, Any] = {
-        "subject": subject(record, processes), "sentences": report.sentences(record),
-        "head": report.head(record), "sites": site_rows(record), "causes": cause_rows(record),
-        "refusals": refusals(record), "processes": processes, "cpu": cpu.processes(record),
-        "cpu_head": cpu.head(record), **where(record),
+        "subject": subject(record, processes), **words(record), "sites": site_rows(record),
+        "causes": cause_rows(record), "processes": processes, **where(record),
         # Where nothing moved there is no way to draw.
         "maps": maps(source) if processes or not record.watched else [],
-        "laws": law_rows(record), "missing": missing.lines(record), "foot": report.foot(record)}
+        "laws": law_rows(record), "foot": report.foot(record)}
     return templates(Path(__file__).parent).get_template("page.html").render(told)

@@ -1,26 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The report of a run or a watch out of its record, in the words and order of userspace/report."""
+"""The report of a run out of its record, in the words and order of userspace/report."""
 from __future__ import annotations
 
 from typing import Any
 
 from copyscope.common.text import bytes_text, duration_text, rate_text, wrapped
 from copyscope.records import passes
-from copyscope.records.run_record import Record
+from copyscope.records.run_record import ENDS, Record
+from copyscope.report import tables
+from copyscope.report.page import LABEL, folded, labelled, plural
 
-from . import cpu, missing, stacks
-from .tables import (
-    LABEL,
-    causes,
-    counters,
-    labelled,
-    laws_of,
-    laws_table,
-    peers,
-    plural,
-    refusals,
-    sites,
-)
+from . import missing
+
+CLOCK = "task-clock"
 
 
 def seen_by(backend: str) -> str:
@@ -28,28 +20,13 @@ def seen_by(backend: str) -> str:
     return "no probes" if backend == "none" else f"{backend} backend"
 
 
-def sentences(record: Record) -> list[str]:
-    """What it comes to in a sentence; of a watch one for each process that moved payload."""
-    if not record.watched:
-        return [record.verdict or "no verdict: the record is older than that"]
-    found = record.data["verdicts"]
-    moved = [each for each in found if each["verdict"] != "moved nothing"]
-    return [f"{each['process']}: {each['sentence']}" for each in moved or found[:1]]
-
-
-def told(record: Record) -> list[str]:
-    """The same, folded."""
-    indent = "  " * record.watched
-    return [line for each in sentences(record) for line in wrapped(each, indent)]
+def verdict(record: Record) -> str:
+    """What it comes to in a sentence."""
+    return record.verdict or "no verdict: the record is older than that"
 
 
 def head(record: Record) -> str:
     """What was sent where: 1,000 messages of 65,536 bytes, 4 connections, stream, path veth, ..."""
-    if record.watched:
-        # Those that closed are not all in the list.
-        return f"{record.at('window.seconds'):.1f} s, " \
-               f"{plural(record.at('total.sockets'), 'socket')}; kernel {record.kernel}, " \
-               f"{seen_by(record.backend)}"
     far = record.at("experiment.peer.machine.kernel")
     return (f"{plural(record.messages or 0, 'message')} of {record.bytes:,} bytes, "
             f"{plural(record.threads, 'connection')}, {record.workload('pattern')}, path "
@@ -71,8 +48,6 @@ def timing_note(record: Record) -> str:
 
 def timing(record: Record) -> list[str]:
     """Throughput and latency, of the pass without probes if it was made."""
-    if record.watched:
-        return []
     times = record.times
     if not times.elapsed_ns or times.throughput_gbps is None:
         return []
@@ -113,9 +88,21 @@ def completions(work: dict[str, Any], sends: int) -> str:
            f"{work['completions_copied'] or 0:,} said COPIED"
 
 
+def refusals(record: Record) -> list[str]:
+    """Sends that the kernel refused, by cause; the workload repeats them."""
+    found = []
+    for each in record.data["causes"]:
+        if each["bytes"] is None:
+            calls = each.get("calls")
+            number = "sends, nobody counted how many," if calls is None else plural(calls, "send")
+            found.append(f"{number} {'was' if calls == 1 else 'were'} refused and repeated "
+                         f"({each['cause']}): {each['remedy'] or ''}")
+    return found
+
+
 def zero_copy(record: Record) -> list[str]:
     """Pages pinned, completions, sends that were refused."""
-    sends = 0 if record.watched else record.at("counts.zerocopy_sends") or 0
+    sends = record.at("counts.zerocopy_sends") or 0
     said = []
     if sends:
         said += labelled("pins", pins(record, sends))
@@ -129,6 +116,26 @@ def zero_copy(record: Record) -> list[str]:
     return ["", *said] if said else []
 
 
+def share_of(record: Record, passed: int) -> str:
+    """Bytes of a site per byte that send accepted."""
+    whole = record.at("counts.accepted_bytes")
+    if not whole:
+        return "-"
+    return "< 0.001" if passed and passed / whole < 0.0005 else f"{passed / whole:.3f}"
+
+
+def sites(record: Record) -> list[str]:
+    """What passed where."""
+    return [] if record.backend == "none" else \
+        tables.sites(record.data, "per byte", lambda _, passed: share_of(record, passed))
+
+
+def laws_of(record: Record) -> list[dict[str, Any]]:
+    """The laws of a record; those of kernel TLS where it moved a byte."""
+    tls = tables.tls_moved(record.data)
+    return [each for each in record.data["laws"] if tls or each["law"] not in tables.TLS_LAWS]
+
+
 def laws(record: Record, listed: bool) -> list[str]:
     """One line if all balance; else each that broke, with both sides."""
     statuses = [each["status"] for each in laws_of(record)]
@@ -139,13 +146,36 @@ def laws(record: Record, listed: bool) -> list[str]:
         text = "none could be tested"
     elif broken:
         text = f"{broken} of the {tested} that can be tested " \
-               f"{'is' if broken == 1 else 'are'} broken: do not trust this " \
-               f"{'watch' if record.watched else 'run'}"
+               f"{'is' if broken == 1 else 'are'} broken: do not trust this run"
     else:
         text = f"{'the' if tested == 1 else 'all'} {plural(tested, 'law')} that can be tested " \
                f"balance{'s' * (tested == 1)} to the byte{'' if listed else '; --laws lists them'}"
     wanted = {"broken", "balanced"} if listed else {"broken"}
-    return ["", *labelled("laws", text), *laws_table(record, wanted, listed)]
+    return ["", *labelled("laws", text), *tables.law_rows(laws_of(record), wanted)]
+
+
+def counter(record: Record, end: str, event: str) -> str:
+    """What one end counted of an event."""
+    value = record.counter(end, event)
+    if value is None:
+        return f"{'not measured':>18}"
+    number = duration_text(value) if event == CLOCK else f"{value:,.0f}"
+    scaled = record.times.counters[end][event].get("scaled")
+    return f"{number:>17}{'*' if scaled else ' '}"
+
+
+def counters(record: Record) -> list[str]:
+    """Events of both ends; what neither has is told at the end of the report."""
+    events = [event for event in record.times.counters[ENDS[0]]
+              if any(record.counter(end, event) is not None for end in ENDS)]
+    if not events:
+        return []
+    said = ["", f"{'counters':22} {'sender':>17}  {'receiver':>17}"]
+    said += [f"{event:22} {counter(record, 'sender', event)} {counter(record, 'receiver', event)}"
+             .rstrip() for event in events]
+    if any(record.times.counters[end][event].get("scaled") for end in ENDS for event in events):
+        said.append("  * shared its hardware counter with others: scaled up")
+    return said
 
 
 def overhead(record: Record) -> list[str]:
@@ -160,15 +190,7 @@ def overhead(record: Record) -> list[str]:
             cpus = record.at("machine.cpus")
             parts.append(f"{found['events']:,} events, {found['ns_per_event'] or 0:.0f} ns each, "
                          f"{100 * found['share']:.1f} % of the time of {plural(cpus, 'CPU')}")
-        said += wrapped(label + "; ".join(parts), " " * (LABEL + 2)) if parts else []
-    return ["", *said] if said else []
-
-
-def not_seen(record: Record) -> list[str]:
-    """What was not seen, once for each reason."""
-    said = []
-    for number, text in enumerate(missing.lines(record)):
-        said += labelled("" if number else "not seen", text)
+        said += folded(label, "; ".join(parts), LABEL + 2) if parts else []
     return ["", *said] if said else []
 
 
@@ -179,10 +201,8 @@ def foot(record: Record) -> str:
            f"{plural(record.at('machine.cpus'), 'CPU')}"
 
 
-def lines(record: Record, laws_listed: bool = False) -> list[str]:
+def lines(record: Record, laws_listed: bool) -> list[str]:
     """The whole report."""
-    return [*told(record), "", *wrapped(head(record)), *timing(record), *sites(record),
-            *causes(record), *zero_copy(record), *cpu.lines(record),
-            *stacks.lines(record), *peers(record),
-            *laws(record, laws_listed), *counters(record), *overhead(record), *not_seen(record), "",
-            *wrapped(foot(record))]
+    return [*wrapped(verdict(record)), "", *wrapped(head(record)), *timing(record), *sites(record),
+            *tables.causes(record.data), *zero_copy(record), *laws(record, laws_listed),
+            *counters(record), *overhead(record), *missing.lines(record)]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from copyscope.common.tables import SITES
-from copyscope.records.run_record import ENDS, Record
 
+from .page import labelled, plural
+
+Document = dict[str, Any]
 # Reasons in other words that one thing would end are one.
 COMMON = {
     "needs the trampoline backend":
@@ -14,6 +17,21 @@ COMMON = {
     "this law needs both ends to have finished":
         "the run did not end as it should, and these laws need both ends to have finished",
 }
+# What a watch lost, and the words behind the number.
+LOSSES = {
+    "lost_events": "events were lost: the sums are short of them",
+    "unseen_events": "ends or changes of sockets of this machine: the kernel ran no program for "
+                     "them, so sums may be short",
+    "unseen_firings": "packets or notifications of this machine: the kernel ran no program for "
+                      "them",
+    "unbooked_sockets": "sockets were not counted: ",
+    "unopened_sockets": "sockets lay in network namespaces that were not entered: the sums lack "
+                        "them",
+    "folded_processes": "processes that ended are in the sums, and not in the record one by one",
+    "folded_sockets": "sockets that closed are in the sums, and not in the record one by one",
+}
+# Probes of packets and notifications, as in userspace/record/watch_record.c.
+OF_PACKETS = ("drops", "late_copy", "notifications", "taps")
 
 
 @dataclass
@@ -33,58 +51,75 @@ class Lack:
         return "; ".join(filter(None, parts))
 
 
-def reason(why: str) -> str:
-    """A reason as it is told."""
-    return next((told for part, told in COMMON.items() if part in why), why)
+class Lacks:
+    """What is missing, by reason."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, Lack] = {}
+
+    def of(self, why: str | None) -> Lack:
+        """What is missing for a reason, as that is told."""
+        why = why or "no reason is given"
+        told = next((told for part, told in COMMON.items() if part in why), why)
+        return self.found.setdefault(told, Lack())
+
+    def sites(self, data: Document) -> None:
+        """Those that are not known."""
+        for site in SITES:
+            if data["sites"][site]["bytes"] is None:
+                self.of(data["sites"][site].get("why")).sites.append(site)
+
+    def laws(self, data: Document) -> None:
+        """Those that are not testable."""
+        for law in data["laws"]:
+            if law["status"] == "not testable":
+                self.of(law_why(data, law.get("why"))).laws.append(law["law"])
+
+    def lines(self) -> list[str]:
+        """A text for each reason."""
+        return [f"{lack.text()}: {why}" for why, lack in self.found.items()]
 
 
-def pins(record: Record) -> str:
-    """What is not known of pins, if anything was pinned."""
-    if record.watched or not record.at("counts.zerocopy_sends"):
-        return ""
-    if record.at("pins.released_pages") is not None:
-        return ""
-    return "pins" if record.pinned_pages is None else "pins held at once and released"
-
-
-def law_why(record: Record, why: str | None) -> str | None:
+def law_why(data: Document, why: str | None) -> str | None:
     """Why a law is not testable: if that is for want of a site, why there is none."""
-    lacking = (site for site in SITES if why == f"{site} is not measured")
-    return next((record.site_why(site) for site in lacking if record.site_bytes(site) is None), why)
+    site = (why or "").removesuffix(" is not measured")
+    lacks = why != site and site in SITES and data["sites"][site]["bytes"] is None
+    return data["sites"][site].get("why") if lacks else why
 
 
-def unchecked(record: Record) -> bool:
-    """Did perf count no packets beside the programs? The kernel may not run them for all."""
-    probes = record.at("backend.probes") or []
-    return any(probe.get("status") == "attached" and probe.get("site") == "tx_copy"
-               and probe.get("unseen_firings", 0) is None for probe in probes)
+def losses(data: Document) -> list[str]:
+    """What the sums of a watch are short of."""
+    unseen = sum((each.get("missed_runs") or 0) + (each.get("unseen_firings") or 0)
+                 for each in data["backend"]["probes"] if each["site"] in OF_PACKETS)
+    found = {**data["losses"], "unseen_firings": unseen}
+    why = {"unbooked_sockets": found.get("unbooked_why") or ""}
+    return [f"{found[name]:,} {what}{why.get(name, '')}" for name, what in LOSSES.items()
+            if found.get(name)]
 
 
-def found(record: Record) -> dict[str, Lack]:
-    """By reason, what is missing."""
-    lacks: dict[str, Lack] = {}
-
-    def lack(why: str | None) -> Lack:
-        return lacks.setdefault(reason(why or "no reason is given"), Lack())
-
-    for site in SITES:
-        if record.site_bytes(site) is None:
-            lack(record.site_why(site)).sites.append(site)
-    if pins(record) and record.at("pins.why"):
-        lack(record.at("pins.why")).sites.append(pins(record))
-    for law in record.data["laws"]:
-        # Without probes most laws lack for the same reason, in the words of each.
-        if law["status"] == "not testable" and record.backend != "none":
-            lack(law_why(record, law.get("why"))).laws.append(law["law"])
-    for event in () if record.watched else record.times.counters[ENDS[0]]:
-        if all(record.counter(end, event) is None for end in ENDS):
-            lack(record.counter_why(ENDS[0], event)).counters.append(event)
-    if unchecked(record):
-        lack("perf counts no packets beside the programs, as it or tracefs refuses").sites.append(
-            "whether a program ran for every packet")
-    return lacks
+def gaps(data: Document) -> list[str]:
+    """What no book covers: what was noticed here, then all else."""
+    said, unnoticed = [], []
+    for each in data["not_covered"]:
+        if not each["seen"]:
+            unnoticed.append(each["what"])
+            continue
+        beside = f", {plural(each['sockets'], 'socket')}" if each["sockets"] else ", seen here"
+        said.append(f"{each['what']}{beside}: {each['why']}")
+    more = [f"not covered, and not noticed here: {', '.join(unnoticed)}"] if unnoticed else []
+    return said + more
 
 
-def lines(record: Record) -> list[str]:
-    """A line for each reason."""
-    return [f"{lack.text()}: {why}" for why, lack in found(record).items()]
+def texts(data: Document) -> list[str]:
+    """All that a watch did not see."""
+    lacks = Lacks()
+    lacks.sites(data)
+    lacks.laws(data)
+    return [*losses(data), *lacks.lines(), *gaps(data)]
+
+
+def lines(found: list[str]) -> list[str]:
+    """These texts as the last part of a report."""
+    said = [line for number, text in enumerate(found)
+            for line in labelled("" if number else "not seen", text)]
+    return ["", *said] if said else []

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Holds the text that a watch printed against the text that is shown of its record."""
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from unittest import mock
+
+from copyscope.report import watch
+
+# As wide as a watch prints to what is no terminal.
+COLUMNS = {"COLUMNS": os.environ.get("COLUMNS", "80")}
+# Each report has it, whatever was watched.
+PART = "\ncost of looking  "
+
+
+def shown(record: dict) -> str:
+    """The report out of a record, without the line that names the file."""
+    with mock.patch.dict(os.environ, COLUMNS):
+        return "\n".join(watch.lines(record, watch.view_of(record)))
+
+
+def differences(printed: str, record: dict) -> list[str]:
+    """Lines that are told otherwise; none if what was printed has the whole report, to the letter."""
+    report = shown(record)
+    if report in printed:
+        return []
+    return list(difflib.unified_diff(printed.splitlines(), report.splitlines(), "printed", "shown", lineterm=""))
+
+
+def check(printed: str, record: dict) -> None:
+    """Fails with the lines that are told otherwise; what has no report, as with --quiet, is not held against it."""
+    faults = differences(printed, record) if PART in printed else []
+    assert not faults, "\n".join(faults)
+
+
+def of_folder(folder: Path) -> Iterator[tuple[str, dict]]:
+    """What each watch printed that left NAME.json there, and NAME.out or NAME.err, and its record."""
+    for file in sorted(folder.glob("*.json")):
+        record = json.loads(file.read_text())
+        texts = [file.with_suffix(kind) for kind in (".out", ".err")]
+        printed = "".join(each.read_text(errors="replace") for each in texts if each.exists())
+        if PART in printed and isinstance(record, dict) and "verdicts" in record:
+            yield printed, record

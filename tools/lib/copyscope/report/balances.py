@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the sockets of a watch held at its start and at its end."""
+from __future__ import annotations
+
+from typing import Any
+
+from copyscope.common.tables import column
+
+from .figures import is_apart
+from .page import folded
+
+Document = dict[str, Any]
+MEANING = column("balances", "meaning")
+NOTHING = "No socket held unsent, unacknowledged or unread bytes at the start or the end."
+# What a socket still held of these when it was reset or closed will neither be sent nor read.
+LOST = ("unsent_bytes", "unacked_bytes", "unread_bytes")
+
+
+def lost(data: Document, item: str) -> int:
+    """How much closed sockets held."""
+    held = data["total"]["closing"][item]
+    if held is None or item not in LOST:
+        return 0
+    return max(0, held - sum(each["closing"][item] or 0 for each in data["sockets"]
+                             if not each["died"] and not is_apart(each)))
+
+
+def cell(value: int | None) -> str:
+    """A number of one end of the window."""
+    return "cannot be read" if value is None else f"{value:,}"
+
+
+def lines(data: Document) -> list[str]:
+    """A row for each balance that was something, or is not known."""
+    said = []
+    for item, meaning in MEANING.items():
+        opening, closing = (data["total"][end][item] for end in ("opening", "closing"))
+        if opening == closing == 0:
+            continue
+        gone = lost(data, item)
+        first = f"{item:18} {cell(opening):>15} {cell(closing):>15}  "
+        said += folded(first, meaning + (f"; {gone:,} of these were lost with sockets that closed"
+                                         if gone else ""), len(first))
+    if not said:
+        return ["", NOTHING]
+    return ["", f"{'what sockets held':18} {'at the start':>15} {'at the end':>15}", *said]

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Sums over sites of what a socket, a process or all moved: None unless all terms are known."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+Part = dict[str, Any]
+# Bytes that send copied because it ignored MSG_ZEROCOPY.
+IGNORED = ("unset_bytes", "nosg_bytes", "fastopen_bytes")
+MOVED = ("accepted_bytes", "returned_bytes")
+COPIES = ("tx_copy", "tls_copy", "rx_copy")
+FATE = ("uncopied_bytes", "unknown_bytes", "declined_bytes")
+
+
+def plus(terms: Iterable[int | None]) -> int | None:
+    """Their sum, if each is known."""
+    found = list(terms)
+    return None if None in found else sum(each or 0 for each in found)
+
+
+def added(parts: list[Part]) -> Part:
+    """What several moved together."""
+    return {"sites": {site: {"bytes": plus(part["sites"][site]["bytes"] for part in parts)}
+                      for site in parts[0]["sites"]},
+            "counts": {name: plus(part["counts"][name] for part in parts)
+                       for name in parts[0]["counts"]},
+            "fate": {name: plus(fate(part, name) for part in parts) for name in FATE}}
+
+
+def number(part: Part, name: str) -> int | None:
+    """A site's bytes, or a count."""
+    return part["sites"][name]["bytes"] if name in part["sites"] else part["counts"][name]
+
+
+def fate(part: Part, name: str) -> int | None:
+    """What became of some of it; early records do not tell."""
+    return (part.get("fate") or {}).get(name)
+
+
+def is_apart(socket: Part) -> bool:
+    """Nothing is known of its copies, and no sum has it: it is of a layer above TCP."""
+    return all(each["bytes"] is None for each in socket["sites"].values())
+
+
+def at_least(part: Part, sockets: list[Part], name: str) -> int:
+    """A number of a sum; where it is not known for all, of those of its sockets that know it."""
+    found = number(part, name)
+    return found if found is not None else sum(
+        number(each, name) or 0 for each in sockets if not is_apart(each))
+
+
+def moved(part: Part) -> int:
+    """Bytes sent and received, as far as they are known: reports are sorted by it."""
+    return sum(part["counts"][each] or 0 for each in MOVED)
+
+
+def is_silent(part: Part) -> bool:
+    """Nothing moved, and all is known."""
+    return all(part["counts"][each] == 0 for each in MOVED)
+
+
+def spliced(part: Part) -> int | None:
+    """Bytes that the program spliced: those that kernel TLS did are records."""
+    pages, records = number(part, "tx_splice"), number(part, "tls_carried_bytes")
+    return None if pages is None or records is None else max(0, pages - records)
+
+
+def handed(part: Part) -> int | None:
+    """Bytes that send took without a copy."""
+    return plus([number(part, "tx_reference"), spliced(part)])
+
+
+def copied_later(part: Part) -> int | None:
+    """Bytes of user pages that were copied after send had referenced them, or that the kernel
+    moved. Who referenced nothing has nothing to copy later, whether anybody looked or not."""
+    late = number(part, "late_copy")
+    if late is None and number(part, "tx_reference") != 0:
+        return None
+    return (late or 0) + (number(part, "reshaped_referenced_bytes") or 0)
+
+
+def uncopied(part: Part) -> int | None:
+    """Of what send took without a copy, seen to be handed over as pages: not known if none was and
+    the fate of some is not."""
+    found = fate(part, "uncopied_bytes")
+    seen = found or not fate(part, "unknown_bytes")
+    return found if seen and handed(part) is not None else None
+
+
+def needless(part: Part) -> int | None:
+    """Bytes that were to be sent without a copy, and were copied all the same."""
+    later, meant = copied_later(part), number(part, "tx_reference")
+    declined = fate(part, "declined_bytes")
+    if later is None or declined is None or later and meant is None:
+        return None
+    # A packet that is copied may carry plain bytes beside, or be sent and copied again.
+    return min(later, meant or 0) + declined + sum(number(part, each) or 0 for each in IGNORED)
+
+
+def copied(part: Part) -> tuple[int | None, int]:
+    """Bytes that the processor copied, by send, by recv or in between, known if nothing may have
+    been copied besides; and so many at least."""
+    terms = [number(part, each) for each in COPIES] + [copied_later(part)]
+    # What becomes of records of kernel TLS behind the socket is not told.
+    known = None not in terms and handed(part) is not None and fate(part, "unknown_bytes") == 0 \
+        and not number(part, "tls_carried_bytes")
+    least = sum(each or 0 for each in terms)
+    return (least if known else None), least

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How a report is laid out: what was asked of it, folded text, labels, plurals."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from copyscope.common.text import columns
+
+# Columns that the label before a paragraph takes.
+LABEL = 15
+
+
+@dataclass(frozen=True)
+class View:
+    """What is shown of a watch."""
+
+    by: str = "process"  # what each row of its table is of: socket, process, cgroup, peer or port
+    top: int = 10        # how many rows, processes and stacks at most
+    laws: bool = False   # every law that was tested, not broken ones alone
+
+
+def folded(first: str, text: str, indent: int = 0) -> list[str]:
+    """`first`, then text broken at spaces; further lines are indented by so many columns."""
+    most, said = columns(), []
+    line, *words = text.split(" ")
+    line = first + line
+    for word in words:
+        if len(line) + 1 + len(word) > most:
+            said.append(line)
+            line = " " * indent + word
+        else:
+            line += f" {word}"
+    return [*said, line]
+
+
+def labelled(label: str, text: str) -> list[str]:
+    """Text folded beside a label, which may be empty."""
+    return folded(f"{label:{LABEL}}", text, LABEL)
+
+
+def plural(count: int, word: str) -> str:
+    """1 law, 2 laws."""
+    return f"{count:,} {word}{'s' * (count != 1)}"
+
+
+def process_name(pid: int | None, comm: str | None) -> str:
+    """nginx, pid 812; the kernel's own have no pid."""
+    return f"{comm or ''}, pid {pid}" if pid else comm or "the kernel, or unknown"
