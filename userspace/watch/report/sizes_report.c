@@ -148,6 +148,11 @@ static int most_bytes_first(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
+static bool has_calls(const struct watch_process *p)
+{
+	return p->sizes && (sum_of(p->sizes).calls || hold_was_any(p->holds));
+}
+
 static void print_processes(const struct watch_record *r, int top, const struct report_page *p)
 {
 	const struct watch_process **all = calloc(r->process_count + 1, sizeof(*all));
@@ -155,7 +160,7 @@ static void print_processes(const struct watch_record *r, int top, const struct 
 	int count = 0;
 
 	for (int i = 0; all && i < r->process_count; i++)
-		if (r->processes[i].sizes && (sum_of(r->processes[i].sizes).calls || hold_was_any(r->processes[i].holds)))
+		if (has_calls(&r->processes[i]))
 			all[count++] = &r->processes[i];
 	if (count)
 		qsort(all, count, sizeof(*all), most_bytes_first);
