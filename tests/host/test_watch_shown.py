@@ -34,7 +34,6 @@ WATCHES = {
     "mapped": (("--books", "calls", *workload("A1 65536 1 --messages 46 --path lo --receiver map")), "a probe in each call"),
     "UDP": (("--by", "cgroup", "--sizes", *workload("udp-zc 1201 2 --messages 46 --path lo")), "\ndatagrams  "),
     "UDP that copies": (("--by", "port", *workload("udp-zc 40009 1 --messages 46 --path veth")), "refused that by"),
-    "refused": (workload("A3 65536 1 --messages 46 --path lo --optmem 2048"), "\nENOBUFS  "),
     "one byte lost": (("--sizes", "--break", "lose-sizes", *TALK), "Do not trust these sizes"),
     "one stack lost": (("--stacks", "--break", "lose-stack", *TALK), "law stacks: broken"),
     "a law broken": (("--break", "skip-ends", *TALK), "Sums may be short"),

@@ -8,6 +8,8 @@ from typing import Any
 Part = dict[str, Any]
 # Bytes that send copied because it ignored MSG_ZEROCOPY.
 IGNORED = ("unset_bytes", "nosg_bytes", "fastopen_bytes")
+# Layers of sockets that are in each sum; early records do not tell.
+PLAIN = (None, "tcp", "udp")
 MOVED = ("accepted_bytes", "returned_bytes")
 COPIES = ("tx_copy", "tls_copy", "rx_copy")
 FATE = ("uncopied_bytes", "unknown_bytes", "declined_bytes")
@@ -39,8 +41,9 @@ def fate(part: Part, name: str) -> int | None:
 
 
 def is_apart(socket: Part) -> bool:
-    """Nothing is known of its copies, and no sum has it: it is of a layer above TCP."""
-    return all(each["bytes"] is None for each in socket["sites"].values())
+    """It is of a layer above TCP whose copies are not known, and no sum has it."""
+    return socket.get("layer") not in PLAIN and \
+        all(each["bytes"] is None for each in socket["sites"].values())
 
 
 def at_least(part: Part, sockets: list[Part], name: str) -> int:

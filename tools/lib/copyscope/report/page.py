@@ -22,7 +22,7 @@ class View:
 def folded(first: str, text: str, indent: int = 0) -> list[str]:
     """`first`, then text broken at spaces; further lines are indented by so many columns."""
     most, said = columns(), []
-    line, *words = text.split(" ")
+    line, *words = text.rstrip().split(" ")
     line = first + line
     for word in words:
         if len(line) + 1 + len(word) > most:
