@@ -18,7 +18,7 @@ import pytest
 from guest import boots
 
 RUNS = {{"a": "A1 64 1", "b": "A3 64 1", "c": "A3 64 2"}}
-makes = boots.maker({{"a": boots.ALL, "b": boots.ALL, "c": ("6.1",)}})
+makes = boots.Maker({{"a": boots.ALL, "b": boots.ALL, "c": ("6.1",)}})
 of_runs = boots.where_run(makes)
 
 

@@ -136,7 +136,9 @@ static struct watch_book all_laws(void)
 	struct watch_book book = mid_stream();
 
 	book.flags = WATCH_BORN | WATCH_DIED;
-	book.now.accepted = book.now.sent = 1500;
+	book.opened.sent = book.opened.accepted;
+	book.opened.unsent = 0;
+	book.now.accepted = book.now.sent = book.opened.accepted + 500;
 	book.now.unsent = 0;
 	book.now.received = 800;
 	book.now.unread = 0;

@@ -42,11 +42,11 @@ class Change:
 
 
 def collected(tree: Path, tests: Iterable[str]) -> list[str]:
-    """The names by which pytest knows all tests of the files that these tests are in."""
+    """The names by which pytest knows all tests of the short tier of the files that these tests are in."""
     files = sorted({test.split()[0] for test in tests if not is_program(test)})
     if not files:
         return []
-    done = subprocess.run([tree / "build/venv/bin/python", "-m", "pytest", "-q", "--collect-only", "-p",
+    done = subprocess.run([tree / "build/venv/bin/python", "-m", "pytest", "-q", "--collect-only", "-m", "not long", "-p",
                            "no:cacheprovider", *files], cwd=tree, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Misplaced(f"pytest cannot collect: {done.stdout[-2000:]}{done.stderr[-2000:]}")

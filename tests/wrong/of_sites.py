@@ -11,7 +11,7 @@ FLAGS, RETRANSMIT, CAUSE, SKB, QUEUES, TAPS = (f"bpf/include/{name}.bpf.h" for n
 BOOKS, CONGESTION, CORNERS, ODD = (f"tests/host/test_{name}.py" for name in (
     "books", "congestion", "watch_corners", "watch_odd"))
 AT_EACH_SITE = f"{BOOKS} test_23_messages_of_4093_bytes_are_94139_at_each_site"
-EXACTLY = f"{ODD} test_an_odd_program_is_counted_exactly"
+EXACTLY = f"{ODD} test_an_odd_program_among_all_is_counted_exactly"
 IN_GUEST = "tests/guest/test_books.py test_23_messages"
 
 BY_TRACEPOINTS = (
