@@ -109,14 +109,17 @@ def saw_all(place: Place) -> bool:
         return True
 
 
-def watch_until_all_seen(place: Place, files: Sequence[Path], watch_once: Callable[[], None]) -> None:
-    """Watches, which leaves these files; again if the kernel ran no program for some hits, as it says (docs/WATCH.md)."""
-    for _ in range(ATTEMPTS):
+def watch_until_all_seen(place: Place, files: Sequence[Path], watch_once: Callable[[], None]) -> int:
+    """Watches, which leaves these files; again if the kernel ran no program for some hits, as it says (docs/WATCH.md).
+    Returns how often it watched."""
+    attempt = 0
+    while True:
+        attempt += 1
         for file in files:
             file.unlink(missing_ok=True)
         watch_once()
-        if saw_all(place):
-            break
+        if saw_all(place) or attempt == ATTEMPTS:
+            return attempt
 
 
 def run_one(folder: Path, name: str, way: str, members: Sequence[str] = ()) -> None:
@@ -124,9 +127,9 @@ def run_one(folder: Path, name: str, way: str, members: Sequence[str] = ()) -> N
     place = Place(folder, name, way, members)
     began = time.monotonic()
     words = () if name == TOGETHER else PROGRAMS[name].words
-    watch_until_all_seen(place, [place.file(kind) for kind in ("json", "truth", "told", "status")],
+    attempts = watch_until_all_seen(place, [place.file(kind) for kind in ("json", "truth", "told", "status")],
                          functools.partial(whole_life if way == WHOLE else mid_life, place, words))
-    print(f"{name}.{way}: {time.monotonic() - began:.1f} s", flush=True)
+    print(f"{name}.{way}: {time.monotonic() - began:.1f} s, attempt {attempts}", flush=True)
 
 
 def run_all(folder: Path, names: list[str], at_a_time: int) -> None:
