@@ -35,7 +35,7 @@ def made_when_asked_for(request, tmp_path_factory) -> Callable[[str], Guest]:
 
     @functools.cache
     def made(release: str) -> Guest:
-        ways = {each["way"] for each in params if each["guest"] == release}
+        ways = dict.fromkeys(each["way"] for each in params if each["guest"] == release)
         return boot(release, tmp_path_factory.mktemp("odd"), ["tests/guest/odd.sh", OWN, ",".join(ways), *(
             name for name in PROGRAMS if makes(release, name) and asked & {(release, name), (release, None)})], adding())
     return made

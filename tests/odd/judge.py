@@ -74,7 +74,7 @@ def record_in(data: str) -> dict:
 @functools.cache
 def told_otherwise(told: str, data: str) -> list[str]:
     """What is shown of a record otherwise than its watch printed it."""
-    return printed.differences(told, json.loads(data))
+    return printed.differences(told, record_in(data))
 
 
 def added(values: list) -> Any:

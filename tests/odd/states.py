@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import struct
 import time
 from collections.abc import Iterator
 
 from odd import raw
 from odd.frame import odd
+from odd.lives import reset_by
 from odd.truth import LOCAL, WAIT_S, Truth
 
 STATES = ("ESTABLISHED", "SYN_SENT", "SYN_RECV", "FIN_WAIT1", "FIN_WAIT2", "TIME_WAIT", "CLOSE", "CLOSE_WAIT", "LAST_ACK",
           "LISTEN", "CLOSING")
-AT_ONCE = struct.pack("ii", 1, 0)
 ROOM_BYTES = 1 << 19
 # Of SYNs, before a connection is given up.
 MOST_TRIES = 127
@@ -139,8 +138,7 @@ def reset_with_unread(truth: Truth) -> Iterator[None]:
     """CLOSE by a reset: what came before it can be read."""
     a, b = used_pair(truth)
     truth.send(a, 350)
-    a.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
-    a.close()
+    reset_by(a)
     comes_to(b, "CLOSE")
     yield
     truth.drain(b)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from .change import Change
-from .in_guests import IN_RECORDS, WATCH
+from .in_guests import IN_RECORDS, MATRIX, WATCH
 from .of_sites import COMPLETIONS, IN_GUEST, PACKETS, TAPS
 
 HOOKS = "userspace/engine/hooks.c"
 TABLE = "build/tests/unit/hooks_test"
 COMPAT = "bpf/include/compat.bpf.h"
-MATRIX = "tests/guest/test_matrix.py"
 DELIVERY = f"{MATRIX} test_delivery_on_this_machine_copies_every_reference_late"
 OF_SENDFILE = f"{MATRIX} test_sendfile_copies_nothing_in_send"
 

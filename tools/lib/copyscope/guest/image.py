@@ -153,10 +153,9 @@ def section(elf: bytes, name: bytes) -> bytes:
     size, count, names_at = struct.unpack_from("<HHH", elf, 0x3a)
     # sh_name, sh_type, sh_flags, sh_addr, sh_offset, sh_size
     heads = [struct.unpack_from("<IIQQQQ", elf, at + number * size) for number in range(count)]
-    bodies = [elf[offset:offset + length] for *_, offset, length in heads]
-    names = bodies[names_at]
-    return next((body for head, body in zip(heads, bodies)
-                 if names[head[0]:names.index(b"\0", head[0])] == name), b"")
+    names = heads[names_at][4]
+    return next((elf[offset:offset + length] for named, *_, offset, length in heads
+                 if elf.startswith(name + b"\0", names + named)), b"")
 
 
 def plain_name(path: Path) -> str:
