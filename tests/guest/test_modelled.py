@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import subprocess
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from guest.boots import GUEST, TIMEOUT_S, Maker, Outcome, dealt, where_made
+from guest.boots import GUEST, TIMEOUT_S, Asked, Maker, Outcome, dealt, where_made
 from helpers import records
 from helpers.books import PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD
 
@@ -36,16 +36,17 @@ def path_of(kernel: str, variant: str) -> str:
 EACH = ("A1", "A3")
 KERNELS = tuple(FIRST_PATH)
 SOON = (WHOLE, "7.2")
-MADE = dict.fromkeys(EACH, KERNELS) | dealt((each for each in VARIANTS if each not in EACH), KERNELS, hands=2)
-makes = Maker(MADE, soon=dict.fromkeys(VARIANTS, (WHOLE,)) | dict.fromkeys(EACH, SOON))
-SOON_CARDS = ("A1.forward", "A3.nic")
+MADE = dict.fromkeys(EACH, KERNELS) | dealt((each for each in VARIANTS if each not in EACH), KERNELS, hands=2) | \
+    dict.fromkeys(SAME | CARDS, (WHOLE,))
+makes = Maker(MADE, soon=dict.fromkeys(VARIANTS, (WHOLE,)) | dict.fromkeys(EACH, SOON) |
+              dict.fromkeys(("A1.nic", "A3.forward"), ()))
 
 
-def runs_on(kernel: str, cards: Container[str]) -> dict[str, str]:
-    """What is run on a kernel, by name, with those of the runs over cards."""
+def runs_on(kernel: str, asked: Asked) -> dict[str, str]:
+    """What is run on a kernel, by name, as far as it is asked for."""
     runs = {variant: f"{variant} {PRIME_BYTES} 1 --path {path_of(kernel, variant)} "
-                     f"--messages {PRIME_MESSAGES}" for variant in VARIANTS if makes(kernel, variant)}
-    return runs | SAME | {run: CARDS[run] for run in CARDS if run in cards} if kernel == WHOLE else runs
+                     f"--messages {PRIME_MESSAGES}" for variant in VARIANTS} | SAME | CARDS
+    return {name: words for name, words in runs.items() if makes(kernel, name) and asked(kernel, name)}
 
 
 def boot(release: str, folder: Path, runs: dict[str, str], *options: str) -> Outcome:
@@ -67,12 +68,12 @@ def boot(release: str, folder: Path, runs: dict[str, str], *options: str) -> Out
 @pytest.fixture(scope="module", name="booted")
 def boots(request, tmp_path_factory) -> Callable[[str], Outcome]:
     """The runs on one kernel, made when they are asked for first; on arm64 it is 6.12."""
-    cards = {item.callspec.params.get("name") for item in request.session.items if hasattr(item, "callspec")}
+    asked = Asked(request)
 
     @functools.cache
     def made(kernel: str) -> Outcome:
         folder = tmp_path_factory.mktemp("modelled")
-        runs = runs_on(kernel, cards)
+        runs = runs_on(kernel, asked)
         if kernel != "arm64":
             return boot(kernel, folder, runs, *("--nics", 2) * (kernel == WHOLE))
         if not (records.ROOT / "build" / "arm64" / "trace_run").exists():
@@ -81,15 +82,14 @@ def boots(request, tmp_path_factory) -> Callable[[str], Outcome]:
     return made
 
 
-@pytest.fixture(name="outcome", params=[pytest.param(kernel, marks=() if kernel in SOON else pytest.mark.long)
-                                        for kernel in KERNELS])
-def on_each_kernel(request, booted) -> Outcome:
-    """The runs on one kernel after the other."""
+@pytest.fixture(name="outcome")
+def on_one_kernel(request, booted) -> Outcome:
+    """The runs on a kernel."""
     return booted(request.param)
 
 
 @pytest.fixture(name="whole")
-def on_one_kernel(booted) -> Outcome:
+def on_whole_kernel(booted) -> Outcome:
     """The kernel that makes one run twice."""
     return booted(WHOLE)
 
@@ -133,9 +133,9 @@ def test_copied_bytes_are_those_of_the_books(outcome, variant):
     check_copied(outcome, variant)
 
 
-@pytest.mark.parametrize("name", [pytest.param(run, marks=() if run in SOON_CARDS else pytest.mark.long) for run in CARDS])
-def test_copied_bytes_are_those_of_the_books_beyond_a_card(whole, name):
-    check_copied(whole, name)
+@where_made("name", KERNELS, CARDS, makes)
+def test_copied_bytes_are_those_of_the_books_beyond_a_card(outcome, name):
+    check_copied(outcome, name)
 
 
 def test_every_variant_runs_on_both_paths():
@@ -144,7 +144,7 @@ def test_every_variant_runs_on_both_paths():
     assert len(runs) == 2 * len(VARIANTS)
 
 
-@pytest.mark.parametrize("variant", EACH)
+@where_made("variant", KERNELS, EACH, makes)
 def test_ends_do_what_ends_do(outcome, variant):
     found = modelled(outcome.record(variant))
     for end in ("sender", "receiver"):
@@ -156,13 +156,15 @@ def test_ends_do_what_ends_do(outcome, variant):
     assert pins >= PRIME_MESSAGES if variant == "A3" else not pins
 
 
-def test_a_level_misses_no_more_than_the_one_above(outcome):
-    for row in modelled(outcome.record("A1"))["ends"]:
+@where_made("variant", KERNELS, ["A1"], makes)
+def test_a_level_misses_no_more_than_the_one_above(outcome, variant):
+    for row in modelled(outcome.record(variant))["ends"]:
         misses = [row[f"{level}_misses"] for level in LEVELS]
         assert misses == sorted(misses, reverse=True)
         assert all(row[f"{level}_load_misses"] <= row[f"{level}_misses"] for level in LEVELS)
 
 
+@pytest.mark.made_by("same.1")
 def test_a_copy_of_more_than_l1d_misses_each_of_its_lines(whole):
     rows = modelled(whole.record("same.1"))["sites"]
     lines = 2 * 2 * SAME_MESSAGES * BIG / 64
@@ -170,6 +172,7 @@ def test_a_copy_of_more_than_l1d_misses_each_of_its_lines(whole):
         assert total(rows, "l1d_misses", site=site) == pytest.approx(lines, rel=0.02)
 
 
+@pytest.mark.made_by(*SAME)
 def test_a_second_run_counts_the_same(whole):
     first, second = (modelled(whole.record(f"same.{number}")) for number in (1, 2))
     for site in ("tx_copy", "rx_copy"):
