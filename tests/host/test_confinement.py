@@ -44,6 +44,13 @@ def role_of(pid: int) -> str:
     return words[1] if name == "workload" else name
 
 
+def roles_below(one_try: int) -> dict[str, int] | None:
+    """Pids of all that a run consists of, by what they do; None while a new one has its parent's name."""
+    pids = (one_try, *processes.descendants(one_try))
+    roles = {role_of(pid): pid for pid in pids}
+    return roles if len(roles) == len(pids) else None
+
+
 @contextmanager
 def a_run(place, *words, seconds=20):
     """A run in the middle; its process and the pids of all that it consists of, by what they do."""
@@ -53,7 +60,7 @@ def a_run(place, *words, seconds=20):
     try:
         processes.wait_running(run.pid)
         one_try, = processes.children(run.pid)
-        yield run, {role_of(pid): pid for pid in (one_try, *processes.descendants(one_try))}
+        yield run, processes.wait_until(lambda: roles_below(one_try))
     finally:
         os.close(secret)
         run.kill()
@@ -101,7 +108,7 @@ def test_every_process_is_a_user_without_powers_and_has_what_it_needs_open(measu
 ])
 def test_execve_from_inside_kills_and_is_told(tmp_path, role, said):
     # Without probes, so that no try is made again because packets were kept from them.
-    with a_run(tmp_path, "--no-probes", seconds=1.5) as (run, pids):
+    with a_run(tmp_path, "--no-probes") as (run, pids):
         inject.system_call(pids[role], processes.SYSCALLS["x86_64"]["execve"])
         done = records.finish(run)
     assert done.code == 1
