@@ -53,6 +53,8 @@ MUTATIONS = {
     "a watch that stopped": ("> 300", "> 3000"),
     "hosts that are gone": ("\n          and on (job, instance) up == 1)", ")"),
     "samples without room": ("increase(copyscope_lost_samples_total[10m])", "increase(copyscope_lost_events_total[10m])"),
+    "a clock that is sampled": ("copyscope_clock_sampled == 0", "copyscope_clock_sampled"),
+    "a clock refused for a moment": ("copyscope_clock_sampled == 0\n        for: 5m", "copyscope_clock_sampled == 0\n        for: 0m"),
     "what was not measured before": ("increase(copyscope_unmeasured_readings_total[1h])", "copyscope_unmeasured_readings_total"),
     "services for a moment": ("copyscope_folded_services > 0\n        for: 1h", "copyscope_folded_services > 0\n        for: 0m"),
     "sockets without room": ("increase(copyscope_unbooked_sockets_total[1h]) > 0 or", ""),

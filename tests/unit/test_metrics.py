@@ -121,10 +121,18 @@ def test_histograms_of_calls_and_holds_and_cpu_seconds():
     assert summed(text, "copyscope_zerocopy_hold_seconds_bucket", until="read") is None
     assert summed(text, "copyscope_cpu_seconds_total", **{"class": "user"}) == 1
     assert summed(text, "copyscope_lost_samples_total") == 4
+    assert summed(text, "copyscope_clock_sampled") == 1
     assert not complaints(text)
     # Its own parser of OpenMetrics is strict: types, suffixes, order of buckets.
     families = parser.text_string_to_metric_families(exposition.generate_latest(shown.registry).decode())
     assert {family.name for family in families} >= {"copyscope_call_bytes", "copyscope_sent_bytes"}
+
+
+@pytest.mark.parametrize("cpu, sampled", [
+    ({}, None), ({"cpu": {"hz": 199, "clock": None, "lost_samples": 0}}, 0)])
+def test_a_clock_that_the_kernel_refused_is_told(cpu, sampled):
+    text = published(ledger_of(line([process(1, SENT)], **cpu))).text().decode()
+    assert summed(text, "copyscope_clock_sampled") == sampled
 
 
 def test_every_metric_is_in_the_table_with_its_labels():

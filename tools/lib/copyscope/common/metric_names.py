@@ -90,6 +90,8 @@ MACHINE = (
            "Changes of sockets for which the kernel ran no program: sums may be short."),
     Metric("copyscope_lost_samples_total", "counter",
            "Samples of the clock that found no room: CPU seconds lack them.", needs="--cpu"),
+    Metric("copyscope_clock_sampled", "gauge",
+           "1; 0: the kernel refused the clock, so that CPU seconds have no sample.", needs="--cpu"),
     Metric("copyscope_unmeasured_readings_total", "counter",
            "Readings of a process in which this site was not measured: its counter lacks them.",
            ("site",)),

@@ -92,6 +92,8 @@ def gauges(ledger: Ledger, build: dict[str, str]) -> Iterator[tuple[str, dict[st
             yield "copyscope_open_sockets", labels_of(who), sockets
     yield "copyscope_folded_services", {}, len(ledger.folded)
     yield "copyscope_cut_labels", {}, len(ledger.cut & set(ledger.services))
+    if ledger.clock_sampled is not None:
+        yield "copyscope_clock_sampled", {}, int(ledger.clock_sampled)
     if ledger.backend:
         yield "copyscope_build_info", build | {"backend": ledger.backend}, 1
     yield "copyscope_last_reading_timestamp_seconds", {}, round(ledger.read_s, 3)

@@ -113,6 +113,8 @@ class Ledger:
         self.broken: set[str] = set()
         self.watch = ""
         self.backend = ""
+        # None: no watch asked for its clock.
+        self.clock_sampled: bool | None = None
         self.read_s = 0.0
         self.cut: set[Who] = set()
         self.room = size.ROOM
@@ -205,6 +207,7 @@ class Ledger:
         """Add one interval."""
         processes = line["processes"]
         self.read_s, self.backend = now_s, line["backend"]
+        self.clock_sampled = line["cpu"]["clock"] is not None if "cpu" in line else None
         self._count_watch(line)
         self.groups.learn({each["cgroup_id"] for each in processes if each["cgroup_id"]})
         whose = [self.who(each) for each in processes]
