@@ -103,7 +103,7 @@ def test_what_does_not_belong_together_is_refused(tmp_path, text, reason):
 
 
 def test_the_document_has_the_table_of_verdicts():
-    text = (DOCS / "METHOD.md").read_text().split("### Verdicts\n")[1].split("\n#")[0]
+    text = (DOCS / "CLAIMS.md").read_text().split("## Verdicts\n")[1].split("\n#")[0]
     assert re.findall(r"^\| ([A-Z ]+) \|", text, re.MULTILINE) == list(judge.WORDS)
     enum = json.loads((DOCS / "verdicts.schema.json").read_text())["properties"]["verdicts"]["items"]["properties"]["verdict"]["enum"]
     assert enum == list(judge.WORDS)

@@ -29,7 +29,7 @@ def judged(watching: Watching, what: str) -> dict:
     # 1 if a law broke: which one, the record tells.
     record = watching.close((0, 1))
     laws = laws_of(record)
-    # The kernel may run no program for the end of a socket of anybody (docs/WATCH.md).
+    # The kernel may run no program for the end of a socket of anybody (docs/METHOD.md).
     probes = "not testable" if record["losses"]["unseen_events"] else "balanced"
     if (broken := unbalanced(record)) or laws["probes"] != probes:
         raise Broken(f"{what}: {broken}, probes {laws['probes']}")

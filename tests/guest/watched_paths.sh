@@ -56,7 +56,7 @@ export -f end_of works
 while read -r name line; do
 	read -ra words <<<"$line"
 	words=("${words[@]//+/ }")
-	# The kernel may keep programs from running (docs/WATCH.md): the record of a watch says so, a run is made
+	# The kernel may keep programs from running (docs/METHOD.md): the record of a watch says so, a run is made
 	# again, and another try hardly ever meets it.
 	for _ in 1 2 3; do
 		status=0

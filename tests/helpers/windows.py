@@ -15,7 +15,7 @@ TRAFFIC = Path(__file__).with_name("traffic.py")
 
 
 def hits_unseen(record: dict) -> int:
-    """Hits of hooks, by any process, for which the kernel ran no program (docs/WATCH.md)."""
+    """Hits of hooks, by any process, for which the kernel ran no program (docs/METHOD.md)."""
     return record["losses"]["unseen_events"] + sum(
         (probe["unseen_firings"] or 0) + (probe["missed_runs"] or 0)
         for probe in record["backend"]["probes"])

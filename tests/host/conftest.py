@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What tests on this kernel share: a test of a watch is repeated if the kernel ran no program for some hits
-(docs/WATCH.md), and a program to watch."""
+(docs/METHOD.md), and a program to watch."""
 from __future__ import annotations
 
 import subprocess

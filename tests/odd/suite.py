@@ -110,7 +110,7 @@ def saw_all(place: Place) -> bool:
 
 
 def watch_until_all_seen(place: Place, files: Sequence[Path], watch_once: Callable[[], None]) -> int:
-    """Watches, which leaves these files; again if the kernel ran no program for some hits, as it says (docs/WATCH.md).
+    """Watches, which leaves these files; again if the kernel ran no program for some hits, as it says (docs/METHOD.md).
     Returns how often it watched."""
     attempt = 0
     while True:

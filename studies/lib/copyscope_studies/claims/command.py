@@ -48,7 +48,7 @@ fix                   write studies/claims/fixed.toml: the commit that fixed eac
 A verdict is CONFIRMED or REFUTED; DIFFERS HERE, of a value of the authors' machine; CONTRADICTED
 BY ITS OWN NUMBERS; UNDECIDED with what is missing; or OUT OF SCOPE, about the report itself. Counts
 are judged exactly; times by the 95 % interval of at least 6 repeats without probes on a machine
-that is not emulated. docs/METHOD.md has the language of predicates.
+that is not emulated. docs/CLAIMS.md has the language of predicates.
 exit: 0 judged; of --claims: every claim is confirmed; 1 of --claims: one is not; 2 bad usage, bad
 claims or bad records
 examples: ./tools/claims check results --report MT25064

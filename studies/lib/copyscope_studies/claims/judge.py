@@ -18,7 +18,7 @@ CONTRADICTED = "CONTRADICTED BY ITS OWN NUMBERS"
 UNDECIDED, OUT_OF_SCOPE = "UNDECIDED", "OUT OF SCOPE"
 # Said beside a verdict that rests on it.
 BY_MODEL = "by modelled caches, which prefetch nothing: no PMU of a processor has confirmed it"
-# Each word, and when it is the verdict; docs/METHOD.md has the same table.
+# Each word, and when it is the verdict; docs/CLAIMS.md has the same table.
 WORDS = {
     CONFIRMED: "the predicate is true by records",
     REFUTED: "a relation, a mechanism or a count is false where it was claimed to hold",

@@ -34,7 +34,7 @@ MOST_LEVELS = 20
 HEAD = """# SPDX-License-Identifier: GPL-2.0
 # The first commit that has the present predicate of each claim (with given, here, there, and all
 # names put in; its hash is `text`), the date, and whether results had been judged by then:
-# docs/METHOD.md says how that is told. Written by tools/claims fix; not edited by hand.
+# docs/CLAIMS.md says how that is told. Written by tools/claims fix; not edited by hand.
 
 """
 KEYS = {"text": str, "commit": str, "date": str, "after_numbers": bool}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Reads the text of a predicate into its tree, by descent; docs/METHOD.md has the grammar."""
+"""Reads the text of a predicate into its tree, by descent; docs/CLAIMS.md has the grammar."""
 from __future__ import annotations
 
 from fractions import Fraction
