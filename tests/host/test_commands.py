@@ -28,11 +28,10 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # Each of their commands has a test that compares what it prints with the page.
 WITH_TESTS = {"CASES.md": "tests/host/test_cases.py", "ONELINERS.md": "tests/host/test_oneliners.py"}
 TYPED = re.compile(r"(?:sudo )?(?:(?:\./)?(?:tools|build|packaging)/[a-z]|make |copyscope |ip |docker |unshare |bpftrace )")
-CELL = re.compile(r"`((?:sudo )?(?:\./tools/|make |bpftrace )[^`]+)`")
 # Not run here, with the test or the script that does it.
 ELSEWHERE = {
     "make run": "tests/fresh", "make test": "tests/fresh", "make install": "tests/structure/test_install.py",
-    "make matrix": "tests/guest/test_matrix.py", "bpftrace -e": "tests/host/test_oneliners.py",
+    "make matrix": "tests/guest/test_matrix.py",
     "docker run": "tests/host/test_containers.py", "./tools/beside_lmbench": "tests/host/test_beside.py",
     "./tools/advise_truth": "tests/unit/test_advise.py", "--arch arm64": "tests/guest/test_arm64.py",
     "--counters model": "tests/guest/test_modelled.py", "build/baseline --quick --nics": "tests/guest/test_baseline.py",
@@ -74,13 +73,12 @@ FETCHING = "while :; do curl -so /dev/null http://127.0.0.1/file; sleep 0.05; do
 
 
 def printed(page: Path) -> list[str]:
-    """The commands of a page, in their order: of indented lines and of fences, in README also of tables."""
+    """The commands of a page, in their order: of indented lines and of fences."""
     text = page.read_text(encoding="utf-8").replace("\\\n        ", "")
-    cells = CELL.findall(text) if page.name == "README.md" else []
     lines = [line.strip() for line in re.findall(r"^    (\S.*)$", text, re.MULTILINE) if TYPED.match(line.strip())]
     fenced = [line for block in re.findall(r"^```sh\n(.*?)\n```$", text, re.MULTILINE | re.DOTALL)
               for line in block.split("\n") if TYPED.match(line)]
-    found = [re.sub(r"\s{2,}#.*$", "", line) for line in (*lines, *fenced, *cells)]
+    found = [re.sub(r"\s{2,}#.*$", "", line) for line in (*lines, *fenced)]
     # A synopsis is no command.
     return [line for line in dict.fromkeys(found) if "[--" not in line and "WORD" not in line]
 
@@ -147,7 +145,7 @@ def fixture_place(tmp_path_factory) -> Iterator[Place]:
     (www / "file").write_bytes(bytes(3_000_000))
     (www / "index.html").write_text("here\n")
     (www / "conf").write_text(NGINX.format(folder=www))
-    claims = re.search(r"^    \[\[claims\]\]\n(?:    .*\n)+", (ROOT / "README.md").read_text(), re.MULTILINE)
+    claims = re.search(r"^    \[\[claims\]\]\n(?:    .*\n)+", (ROOT / "docs/CLAIMS.md").read_text(), re.MULTILINE)
     (folder / "mine.toml").write_text(re.sub("^    ", "", claims[0], flags=re.MULTILINE))
     with peers.two_hosts() as pair:
         mounts = subprocess.Popen(["unshare", "--mount", "sh", "-c", "mount -t tmpfs none /run && echo && exec sleep 9999"],

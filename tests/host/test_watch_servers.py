@@ -88,13 +88,13 @@ def test_nginx_splices_the_body_with_sendfile_alone(tmp_path, sendfile):
     assert found["tx_splice"] == (BODY if sendfile == "on" else 0)
     assert found["tx_copy"] == sent - found["tx_splice"] and found["rx_copy"] == received
     # Guests carry no documents.
-    if (ROOT / "README.md").is_file():
+    if (ROOT / "docs/CLAIMS.md").is_file():
         assert claimed(record, tmp_path) == ((0, "CONFIRMED") if sendfile == "on" else (1, "REFUTED"))
 
 
 def claimed(record: dict, folder: Path) -> tuple[int, str]:
-    """What the claim of the README comes to, as it is printed there: by any backend it is decided."""
-    text = (ROOT / "README.md").read_text()
+    """What the first claim of docs/CLAIMS.md comes to, as it is printed there: by any backend it is decided."""
+    text = (ROOT / "docs/CLAIMS.md").read_text()
     claim = re.search(r"^    \[\[claims\]\]\n(?:    .+\n)+", text, re.M)[0]
     (folder / "mine.toml").write_text(claim.replace("\n    ", "\n").strip() + "\n")
     (folder / "nginx.json").write_text(json.dumps(record))

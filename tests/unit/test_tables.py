@@ -50,8 +50,8 @@ def test_what_is_made_from_the_tables_is_up_to_date():
     ("docs/record.schema.json", '"A3-reuse"'), ("docs/record.schema.json", '"witness sent"'),
     ("docs/record.schema.json", '"forwarding hop"'), ("docs/record.schema.json", '"rx_map"'),
     ("docs/record.schema.json", '"mixed_bytes"'), ("docs/record.schema.json", '"send queue"'),
-    ("docs/plan.schema.json", '"forward"'), ("README.md", "| A2 |"), ("docs/RUNNING.md", "| veth |"),
-    ("README.md", "| rx_splice |"), ("docs/RUNNING.md", "| fresh-buffer |"),
+    ("docs/plan.schema.json", '"forward"'), ("docs/RUNNING.md", "| A2 |"), ("docs/RUNNING.md", "| veth |"),
+    ("docs/RUNNING.md", "| rx_splice |"), ("docs/RUNNING.md", "| fresh-buffer |"),
     ("docs/METHOD.md", "| send |"), ("docs/METHOD.md", "| forwarding hop |"), ("docs/METHOD.md", "| optmem |"),
     ("docs/RUNNING.md", SPAN), ("docs/trace_run.8", SPAN),
     ("docs/trace_run.8", ".B A3-unset"), ("docs/trace_run.8", ".B forward\nveth")])
