@@ -11,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 README, INDEX = ROOT / "README.md", ROOT / "docs/INDEX.md"
 PAGES = [README, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", ROOT / "results/README.md", ROOT / "results/bench.md",
+         ROOT / "results/caches/README.md", ROOT / "results/baseline/report.md",
          *sorted((ROOT / "docs").glob("*.md"))]
 MOST_LINES = 140
 # What a clone takes for results; with pictures as outlines, and all tables unpacked, it was twice as much.
