@@ -180,7 +180,7 @@ ATTACKS = [
     Attack("queues", "All laws balance though queues refuse packets (tbf, pfifo), links fall and rise "
            "and MTUs change in mid-run, on lo and veth.", "runs", 300, 6, try_queue, batch=10),
     Attack("netem", "All laws balance with 5 % of the packets lost, reordered, delayed or refused by a "
-           "short queue, on lo, veth, nic and forward, in guests of five kernels.", "runs", 40, 0,
+           "short queue, on lo, veth, nic and forward, in guests of four kernels.", "runs", 40, 0,
            try_netem, batch=4),
     Attack("lost-links", "A run whose link vanishes leaves nothing pinned, however it is ended: the next run "
            "pins what it needs.", "runs", 100, 3, try_lost_link, batch=5, jobs=1),
