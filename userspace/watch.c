@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Conducts a watch: whom, window open, command released, readings, window closed, report. */
+/* Conducts a watch: whom, window open, command released, readings, window closed, record. */
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "userspace/record/record.h"
 #include "userspace/watch/books/watch_judge.h"
 #include "userspace/watch/command.h"
-#include "userspace/watch/report/report.h"
+#include "userspace/watch/reader.h"
 #include "userspace/watch/report/watch_json.h"
 #include "userspace/watch/session.h"
 #include "userspace/watch/window.h"
@@ -28,7 +28,7 @@ struct conduct {
 	struct watch_options options;
 	struct command command;
 	struct view view;
-	struct watch_page page;
+	struct reader reader;
 	struct session session;
 	struct record_file file, lines;
 	struct keeper keeper;
@@ -129,25 +129,11 @@ static int open_window(struct conduct *c)
 		c->session.lines.out = stdout;
 	else if (!o->quiet && !o->command && !c->session.view)
 		fprintf(stderr, PROGRAM ": the window is open; Ctrl-C ends it\n");
+	if (c->reader.out)
+		reader_tell(&c->reader, json_pack("{s:b}", "open", true));
 	if (watch_confine(c->session.window))
 		return refuse("the kernel refuses to take privileges away", EXIT_REFUSED);
 	return 0;
-}
-
-/* Text goes out in one piece: a command may print to the same terminal. */
-static void print_report(const struct conduct *c, const struct watch_record *r)
-{
-	struct watch_page page = c->page;
-	size_t bytes;
-	char *text;
-
-	page.on.out = open_memstream(&text, &bytes);
-	if (!page.on.out)
-		return;
-	watch_report_print(r, &page);
-	if (!fclose(page.on.out))
-		fwrite(text, 1, bytes, c->page.on.out);
-	free(text);
 }
 
 static int write_record(struct conduct *c, const struct watch_record *r)
@@ -177,17 +163,29 @@ static int tell_lost_lines(const struct conduct *c)
 	return err;
 }
 
+/* Waits until it is printed: what --fail-on says stands below it. */
+static int print_report(struct conduct *c, const struct watch_record *r, const char *file)
+{
+	if (!c->session.terminal_lost)
+		reader_tell(&c->reader, json_pack("{s:o, s:s?}", "record", watch_report_json(
+			r, &c->options, c->words, &c->session.ending), "file", file));
+	if (reader_end(&c->reader))
+		return 0;
+	fprintf(stderr, PROGRAM ": the report was not printed whole\n");
+	return -EIO;
+}
+
+/* Whoever prints may be gone: the record is written before. */
 static int tell(struct conduct *c, const struct watch_record *r)
 {
 	const struct watch_options *o = &c->options;
 	int err = o->json ? write_record(c, r) : 0;
 
 	err |= tell_lost_lines(c);
-	if (o->quiet || watch_prints_records(o) || c->session.terminal_lost)
-		return err;
-	print_report(c, r);
-	if (o->json && !err)
-		fprintf(c->page.on.out, "\nrecord          %s\n", printable(c->file.path));
+	if (c->reader.out)
+		err |= print_report(c, r, o->json && !err ? printable(c->file.path) : NULL);
+	else if (!o->quiet && !o->json && !o->lines)
+		fprintf(stderr, PROGRAM ": no report: start it by copyscope watch, or give --json FILE\n");
 	return err;
 }
 
@@ -233,6 +231,7 @@ static void end(struct conduct *c)
 	record_file_abandon(&c->file);
 	record_file_abandon(&c->lines);
 	watch_deltas_free(&c->session.deltas);
+	reader_end(&c->reader);
 	watch_subject_close(&c->options.subject);
 }
 
@@ -251,19 +250,20 @@ int main(int argc, char **argv)
 	static struct conduct c;
 	int status;
 
-	c.words = argv;
 	/* Each reading makes and frees arrays of megabytes. glibc would raise this with each that is freed, up to
 	 * 32 MiB, and keep them in a heap that is half holes after an hour. */
 	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
 	streams_open();
 	streams_watch(PROGRAM);
+	reader_take(&c.reader, &argc, &argv);
 	watch_options_parse(argc, argv, &c.options);
-	c.page = page_of(c.options.command ? stderr : stdout, &c.options);
-	c.view.page = c.session.blocks = c.page;
+	if (c.options.quiet || watch_prints_records(&c.options))
+		reader_end(&c.reader);
+	c.view.page = page_of(stdout, &c.options);
 	c.session.options = &c.options;
-	c.session.words = argv;
+	c.session.words = c.words = argv;
 	c.session.command = c.options.command ? &c.command : NULL;
-	c.session.to_stdout = watch_prints_records(&c.options);
+	c.session.reader = c.reader.out ? &c.reader : NULL;
 	entitle(&c);
 	status = reserve(&c);
 	if (!status)

@@ -11,7 +11,7 @@ from pathlib import Path
 from fuzz.draw import WHOLE, Draw
 from fuzz.suite import Watched
 from helpers.watch_tool import broken
-from odd.judge import SHORT, completions_are_least, is_short, part, record_in, text
+from odd.judge import SHORT, completions_are_least, is_short, part, record_in, shown_first, text
 from odd.words import numbers, unbacked_sentences
 
 SITES = ("tx_copy", "tx_reference", "tx_splice", "rx_copy", "rx_map", "rx_splice", "rx_discard")
@@ -107,13 +107,12 @@ def measured(compared: Compared, truth: dict, record: dict) -> None:
     compared.sockets = sum(each["cookie"] in cookies for each in truth["sockets"])
 
 
-def compare_one(truth: dict, record: dict, way: str, told: str) -> Compared:
+def compare_one(truth: dict, record: dict, way: str, first: str) -> Compared:
     """One program against a record that has it alone, or its part."""
     compared, marks = Compared(truth["seed"]), set(truth["marks"])
     measured(compared, truth, record)
     compared.faults += [Fault("schema", fault) for fault in record["faults"][:3]]
     if is_short(record):
-        first = told.strip().split("\n\n")[0]
         if not SHORT.search(first):
             compared.faults.append(Fault("short, unsaid", first[:300]))
         return compared
@@ -134,14 +133,14 @@ def compare(folder: Path, drawn: Draw) -> list[Compared]:
     except ValueError:
         failed = Fault("no record", f"status {status}: {told[-300:]}")
         return [Compared(seed, [failed]) for seed in drawn.programs]
-    alone = len(drawn.programs) == 1
+    alone, first = len(drawn.programs) == 1, shown_first(data)
     for seed in drawn.programs:
         try:
             truth = json.loads(text(place.truth(seed)))
         except ValueError:
             results.append(Compared(seed, [Fault("the program failed", told[-300:])]))
             continue
-        results.append(compare_one(truth, record if alone else part(record, set(truth["pids"])), drawn.way, told))
+        results.append(compare_one(truth, record if alone else part(record, set(truth["pids"])), drawn.way, first))
     if not alone and (laws := [law["law"] for law in broken({**record, "sockets": []})]):
         results[0].faults += [Fault(f"false BROKEN {law}", f"{law} of all programs") for law in laws]
     if status != "0" and not any(each.faults for each in results):

@@ -13,7 +13,7 @@ import pytest
 
 from guest.boots import GUEST, Asked, Maker, Outcome, boot, dealt
 from guest.test_arm64 import MISSING as MISSING_FOR_ARM64, boot as boot_arm64
-from helpers import datagrams, printed
+from helpers import datagrams
 from helpers.books import PRIME_PAYLOAD
 from helpers.strace import of_record as sizes_of
 from helpers.watch_tool import broken, record_of
@@ -117,12 +117,6 @@ def test_a_program_from_beginning_to_end_is_counted_to_the_byte(outcome):
     # Copies to the reader are what is left when all else is counted, so nothing tests them here.
     assert record["sites"]["rx_copy"]["how"] == "derived" and laws["receive queue"] == "not testable"
     assert all(each["whole"] for each in record["sockets"])
-
-
-@in_part("whole")
-def test_each_record_is_shown_as_its_watch_was(outcome):
-    found = list(printed.of_folder(outcome.folder))
-    assert found and not [line for told, record in found for line in printed.differences(told, record)]
 
 
 @in_part("whole")

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import difflib
-import json
 import os
-from collections.abc import Iterator
-from pathlib import Path
 from unittest import mock
 
 from copyscope.report import watch
@@ -35,13 +32,3 @@ def check(printed: str, record: dict) -> None:
     """Fails with the lines that are told otherwise; what has no report, as with --quiet, is not held against it."""
     faults = differences(printed, record) if PART in printed else []
     assert not faults, "\n".join(faults)
-
-
-def of_folder(folder: Path) -> Iterator[tuple[str, dict]]:
-    """What each watch printed that left NAME.json there, and NAME.out or NAME.err, and its record."""
-    for file in sorted(folder.glob("*.json")):
-        record = json.loads(file.read_text())
-        texts = [file.with_suffix(kind) for kind in (".out", ".err")]
-        printed = "".join(each.read_text(errors="replace") for each in texts if each.exists())
-        if PART in printed and isinstance(record, dict) and "verdicts" in record:
-            yield printed, record

@@ -148,6 +148,40 @@ def test_a_subreaper_that_is_killed_does_not_end_the_watch_well(tmp_path):
     assert record["subject"]["exit_status"] is None
 
 
+def printer_of(watch: int) -> int:
+    """The process that prints for a watch."""
+    found, = [each for each in processes.children(watch) if "watch" in processes.command_line(each)]
+    return found
+
+
+def test_whoever_prints_may_be_killed_and_the_record_is_whole(tmp_path):
+    for words, reason in ((["--seconds", "0.6"], "seconds"), (["--interval", "0.1"], "interrupted")):
+        with start("-p", os.getpid(), "--json", tmp_path / "r.json", *words) as one:
+            assert "open" in one.stderr.readline()
+            os.kill(printer_of(one.pid), signal.SIGKILL)
+            said, complaints = one.communicate(timeout=watch_tool.TIMEOUT_S)
+        assert one.returncode == 1 and "the report was not printed whole" in complaints and "laws" not in said
+        assert record_of(tmp_path / "r.json")["window"]["ended_by"] == reason
+
+
+def test_a_watch_that_is_killed_leaves_nobody_who_prints():
+    with start("-p", os.getpid(), "--interval", "60") as one:
+        assert "open" in one.stderr.readline()
+        printer = printer_of(one.pid)
+        one.kill()
+        one.communicate(timeout=watch_tool.TIMEOUT_S)
+    processes.wait_until(lambda: processes.state_of(printer) is None or processes.state_of(printer) in "ZX")
+
+
+def test_without_whoever_prints_a_watch_says_so_and_writes_its_record(tmp_path):
+    words = [records.ROOT / "build/watch", "-p", str(os.getpid()), "--seconds", "0.1"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=watch_tool.TIMEOUT_S)
+    assert not done.stdout and "no report: start it by copyscope watch, or give --json FILE" in done.stderr
+    done = subprocess.run([*words, "--json", tmp_path / "r.json"], capture_output=True, text=True, check=True,
+                          timeout=watch_tool.TIMEOUT_S)
+    assert not done.stdout and record_of(tmp_path / "r.json") and "no report" not in done.stderr
+
+
 def test_a_name_that_somebody_takes_during_the_window_costs_no_record(tmp_path):
     folder, record = tmp_path / "all", tmp_path / "all/r.json"
     folder.mkdir()

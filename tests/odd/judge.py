@@ -43,19 +43,19 @@ class Outcome:
             record = record_in(self.json)
         except ValueError:
             return [f"no record, status {self.status}: {self.told[-500:]}"]
-        told = told_otherwise(self.told, self.json)
+        report = "" if self.together else printed.shown(record)
+        first = shown_first(self.json)
         if self.together:
             record = part(record, set(self.truth["pids"]))
         found = [*laws_and_form(record, "0" if self.together else self.status),
-                 *unbacked_sentences(record), *told]
+                 *unbacked_sentences(record)]
         if is_short(record):
             # Sums may be less than the truth, if the first sentence says so.
-            first = self.told.strip().split("\n\n")[0]
             return found + ([] if SHORT.search(first) else [f"sums may be short, unsaid: {first}"])
         return found + [*sites_and_sums(record, self.truth), *([] if self.together else unmeasured(record, self.truth)),
                         *completions(record, self.truth),
                         *layers(record, self.truth), *refused(record, self.truth), *failed(record, self.truth), *by_mptcp(record, self.truth),
-                        *wording(record, self.truth, "" if self.together else self.told)]
+                        *wording(record, self.truth, report)]
 
 
 def text(file: Path) -> str:
@@ -72,9 +72,9 @@ def record_in(data: str) -> dict:
 
 
 @functools.cache
-def told_otherwise(told: str, data: str) -> list[str]:
-    """What is shown of a record otherwise than its watch printed it."""
-    return printed.differences(told, record_in(data))
+def shown_first(data: str) -> str:
+    """The first paragraph of its report: of all programs, if these were watched together."""
+    return printed.shown(record_in(data)).split("\n\n")[0]
 
 
 def added(values: list) -> Any:
@@ -225,12 +225,12 @@ def failed(record: dict, truth: dict) -> Iterator[str]:
         yield f"{truth['failed']} sends failed, of {truth['failed_bytes']} bytes, told {sends}, {size}"
 
 
-def wording(record: dict, truth: dict, told: str) -> Iterator[str]:
+def wording(record: dict, truth: dict, report: str) -> Iterator[str]:
     """Words that are not so of this program, and words that are missing."""
     said = sentences(record)
     for pattern in truth["never"]:
         if re.search(pattern, said):
             yield f"{pattern!r} is not so: {said}"
-    for pattern in truth["always"] if told else ():
-        if not re.search(pattern, told):
+    for pattern in truth["always"] if report else ():
+        if not re.search(pattern, report):
             yield f"the report lacks {pattern!r}"

@@ -394,4 +394,4 @@ def test_a_client_library_that_is_missing_is_one_line(monkeypatch):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
     with pytest.raises(Refused, match="install the package python3-prometheus-client"):
-        dispatch.export(None, ["--metrics", "x"])
+        dispatch.export(["--metrics", "x"])

@@ -162,4 +162,4 @@ def test_what_cannot_be_written_is_refused_before_anything_is_watched(words, sai
     words = [each.replace("FILE", str(tmp_path / "stacks.folded")) for each in words]
     assert page.is_asked(words)
     with pytest.raises(Unusable, match=said):
-        page.watch(Path("/nonexistent"), words)
+        page.watch(words)

@@ -34,6 +34,7 @@ int watch_read_last(struct watch *w, struct watch_record *r)
 struct made {
 	struct watch_options options;
 	struct session session;
+	struct reader reader;
 	struct watch_record r;
 	char *text;
 	size_t bytes;
@@ -56,9 +57,9 @@ static void made(double seconds, double interval)
 	m = (struct made){ .options = { .seconds = seconds, .interval = interval, .top = 10,
 					 .rows = ROWS_PROCESSES } };
 	m.session.options = &m.options;
-	m.session.blocks = (struct watch_page){ .on.columns = 80, .rows = ROWS_PROCESSES, .top = 10 };
-	m.session.blocks.on.out = open_memstream(&m.text, &m.bytes);
-	assert_non_null(m.session.blocks.on.out);
+	m.session.reader = &m.reader;
+	m.reader.out = open_memstream(&m.text, &m.bytes);
+	assert_non_null(m.reader.out);
 	alive = 1;
 	readings = reading_fails_at = 0;
 }
@@ -68,7 +69,7 @@ static void expect(const char *reason, int least, int most)
 	assert_int_equal(session_run(&m.session, &m.r), 0);
 	assert_string_equal(m.session.ending.reason, reason);
 	assert_in_range(readings, least, most);
-	fclose(m.session.blocks.on.out);
+	fclose(m.reader.out);
 }
 
 static int count(const char *text, const char *what)
@@ -90,12 +91,12 @@ TEST_OF_SESSION(it_ends_when_its_time_is_over)
 	assert_string_equal(m.text, "");
 }
 
-TEST_OF_SESSION(each_interval_is_a_block)
+TEST_OF_SESSION(each_interval_is_told_to_the_reader)
 {
 	made(0.8, 0.1);
 	/* A busy machine may miss some; they are not made up for. */
 	expect("seconds", 2, 9);
-	assert_int_equal(count(m.text, "processes\n"), readings - 1);
+	assert_int_equal(count(m.text, "{\"interval\":"), readings - 1);
 }
 
 TEST_OF_SESSION(it_ends_with_what_it_watches)
@@ -111,7 +112,7 @@ TEST_OF_SESSION(each_interval_is_a_line_where_records_are_asked_for)
 
 	made(0.8, 0.1);
 	m.options.whom_value = "1";
-	m.session.lines.out = m.session.blocks.on.out;
+	m.session.lines.out = m.reader.out;
 	m.session.words = words;
 	expect("seconds", 2, 9);
 	assert_int_equal(count(m.text, "\n"), readings - 1);
@@ -123,8 +124,8 @@ TEST_OF_SESSION(each_interval_is_a_line_where_records_are_asked_for)
 TEST_OF_SESSION(each_reading_is_a_line_of_what_moved)
 {
 	made(0.8, 0.1);
-	m.options.quiet = true;
-	m.session.deltas.out = m.session.blocks.on.out;
+	m.session.reader = NULL;
+	m.session.deltas.out = m.reader.out;
 	expect("seconds", 2, 9);
 	assert_int_equal(count(m.text, "\n"), readings);
 	assert_int_equal(count(m.text, "\"ended_by\":null"), readings - 1);
@@ -141,10 +142,10 @@ TEST_OF_SESSION(what_cannot_be_written_costs_no_reading)
 	expect("interrupted", 2, 2);
 	assert_int_equal(m.session.deltas_lost, -ENOSPC);
 	made(60, 0.1);
-	fclose(m.session.blocks.on.out);
-	m.session.blocks.on.out = full;
+	fclose(m.reader.out);
+	m.reader.out = full;
 	expect("interrupted", 2, 2);
-	assert_int_equal(m.session.output_lost, -EIO);
+	assert_int_equal(m.session.output_lost, -ENOSPC);
 }
 
 TEST_OF_SESSION(a_terminal_that_is_gone_costs_no_reading)
@@ -181,7 +182,7 @@ static void expect_failure(double seconds, double interval, int at)
 	made(seconds, interval);
 	reading_fails_at = at;
 	assert_int_equal(session_run(&m.session, &m.r), -EIO);
-	fclose(m.session.blocks.on.out);
+	fclose(m.reader.out);
 }
 
 TEST(a_reading_that_fails_is_told)

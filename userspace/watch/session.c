@@ -13,7 +13,7 @@
 #include "userspace/common/text.h"
 #include "userspace/watch/books/watch_judge.h"
 #include "userspace/watch/report/figures.h"
-#include "userspace/watch/report/report.h"
+#include "userspace/watch/report/interval_json.h"
 
 /* A signal that is not heard for so long finds the tool in a write that nobody reads. */
 enum { DEAF_MS = 3000 };
@@ -115,12 +115,6 @@ static void note_output(struct session *s, int err)
 		s->output_lost = err;
 }
 
-static int block(struct session *s)
-{
-	watch_block_print(&s->latest, &s->blocks);
-	return ferror(s->blocks.on.out) ? -EIO : 0;
-}
-
 static void write_delta(struct session *s, const struct watch_record *r)
 {
 	if (s->deltas.out && !s->deltas_lost)
@@ -138,8 +132,8 @@ static void show(struct session *s)
 		note_output(s, s->view->paused ? 0 : draw(s));
 	else if (s->lines.out)
 		note_output(s, watch_json_line(&s->lines, &s->latest, o, s->words, &s->ending));
-	else if (!o->quiet && !s->to_stdout)
-		note_output(s, block(s));
+	else if (s->reader)
+		note_output(s, reader_tell(s->reader, interval_json(&s->latest, o)));
 }
 
 static int read_interval(struct session *s)

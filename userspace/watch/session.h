@@ -7,6 +7,7 @@
 
 #include "userspace/watch/command.h"
 #include "userspace/watch/options/options.h"
+#include "userspace/watch/reader.h"
 #include "userspace/watch/report/watch_line.h"
 #include "userspace/watch/view.h"
 #include "userspace/watch/window.h"
@@ -15,9 +16,8 @@ struct session {
 	const struct watch_options *options;
 	struct watch *window;		/* open */
 	struct command *command;	/* released; NULL: processes that run */
-	struct view *view;		/* NULL: blocks, if there are intervals */
-	struct watch_page blocks;		/* where blocks go */
-	bool to_stdout;			/* it is for records: no blocks */
+	struct view *view;		/* NULL: the reader prints intervals, if there are any */
+	struct reader *reader;		/* NULL: nobody prints */
 	struct watch_lines lines;	/* records of intervals, unless its out is NULL */
 	struct watch_deltas deltas;	/* what moved in each, the same */
 	char **words;			/* the command line, for such records */

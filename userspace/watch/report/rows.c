@@ -82,8 +82,9 @@ static void drop_idle(struct rows *rows)
 	rows->count = kept;
 }
 
-static void add_socket(const struct watch_socket *s, bool lately, struct rows *rows)
+static void add_socket(const struct watch_record *r, int at, bool lately, struct rows *rows)
 {
+	const struct watch_socket *s = &r->sockets[at];
 	struct row *row;
 
 	/* It moved nothing since the reading before. */
@@ -92,6 +93,7 @@ static void add_socket(const struct watch_socket *s, bool lately, struct rows *r
 	row = append(rows);
 	socket_name(s, row->name);
 	row->sockets = 1;
+	row->at = at;
 	row->ended = s->died;
 	watch_movements_add(&row->moved, lately ? &s->lately : &s->moved);
 }
@@ -137,7 +139,7 @@ int rows_make(const struct watch_record *r, enum watch_rows what, enum rows_orde
 		if (of_groups)
 			add_group(&r->groups[by].group[i], by, lately, rows);
 		else if (what == ROWS_SOCKETS)
-			add_socket(&r->sockets[i], lately, rows);
+			add_socket(r, i, lately, rows);
 		else
 			add_process(r, &r->processes[i], what, lately, rows);
 	/* Two sockets may have the same addresses, in two namespaces or one after the other. */

@@ -14,6 +14,7 @@ struct row {
 	char name[WATCH_NAME_BYTES];
 	uint64_t sockets;
 	bool ended;
+	int at;	/* of sockets: which one */
 	struct watch_movements moved;
 };
 

@@ -13,7 +13,8 @@
 #include "userspace/watch/report/figures.h"
 #include "userspace/watch/report/names.h"
 #include "userspace/watch/report/sentence.h"
-#include "userspace/watch/report/stacks_report.h"
+#include "userspace/watch/report/sockets_json.h"
+#include "userspace/watch/report/stacks_json.h"
 
 /* What may hold any byte is shown as reports show it: JSON has UTF-8 alone. */
 static json_t *name_json(void (*name)(const struct watch_address *, char *),
@@ -171,7 +172,7 @@ void put_watched_name(json_t *o, const struct watch_process_id *id, const char *
 	put(o, "comm", comm_json(comm));
 }
 
-static json_t *watched_socket_json(const struct watch_record *r, const struct watch_socket *s)
+json_t *watched_socket_json(const struct watch_record *r, const struct watch_socket *s)
 {
 	const char *protocol = s->datagrams ? "udp" : "tcp";
 	json_t *o = json_object();
@@ -200,6 +201,16 @@ static json_t *figure_json(struct figure f)
 	return integer_if(f.known, f.bytes);
 }
 
+void put_row_figures(json_t *o, const struct watch_movements *m)
+{
+	put(o, "sent_bytes", figure_json(figure_sent(m)));
+	put(o, "received_bytes", figure_json(figure_received(m)));
+	put(o, "copied_bytes", figure_json(figure_copied(m)));
+	put(o, "copied_least_bytes", json_integer(figure_copied(m).bytes));
+	put(o, "uncopied_bytes", figure_json(figure_uncopied(m)));
+	put(o, "needless_bytes", figure_json(figure_needless(m)));
+}
+
 /* A line of a table each, as there may be many. */
 static json_t *watched_groups_json(const struct watch_groups *groups, enum watch_grouping by)
 {
@@ -215,12 +226,7 @@ static json_t *watched_groups_json(const struct watch_groups *groups, enum watch
 			put(o, "port", integer_if(!g->further, g->at.port));
 		put(o, "sockets", json_integer(g->sockets));
 		put(o, "other_sockets", json_integer(g->other_sockets));
-		put(o, "sent_bytes", figure_json(figure_sent(&g->moved)));
-		put(o, "received_bytes", figure_json(figure_received(&g->moved)));
-		put(o, "copied_bytes", figure_json(figure_copied(&g->moved)));
-		put(o, "copied_least_bytes", json_integer(figure_copied(&g->moved).bytes));
-		put(o, "uncopied_bytes", figure_json(figure_uncopied(&g->moved)));
-		put(o, "needless_bytes", figure_json(figure_needless(&g->moved)));
+		put_row_figures(o, &g->moved);
 		json_array_append_new(array, o);
 	}
 	return array;
@@ -625,9 +631,9 @@ static json_t *command_json(char **command, const struct watch_options *o)
 	return words;
 }
 
-/* Keys are in the order of this function. */
+/* Keys are in the order of this function. Takes @sockets over. */
 static json_t *record_of(const struct watch_record *r, const struct watch_options *o, char **command,
-			 const struct watch_ending *end, int told)
+			 const struct watch_ending *end, json_t *sockets)
 {
 	struct record_begin begin = {
 		.command = command_json(command, o),
@@ -664,14 +670,24 @@ static json_t *record_of(const struct watch_record *r, const struct watch_option
 	put(all, "processes", processes_json(r));
 	put(all, "peers", watched_groups_json(&r->groups[WATCH_BY_PEER], WATCH_BY_PEER));
 	put(all, "ports", watched_groups_json(&r->groups[WATCH_BY_PORT], WATCH_BY_PORT));
-	put(all, "sockets", sockets_json(r, told));
+	put(all, "socket_sums", socket_sums_json(r));
+	put(all, "sockets", sockets);
 	return all;
 }
 
 int watch_json_write(const struct watch_record *r, const struct watch_options *o, char **command,
 		     const struct watch_ending *end, FILE *out)
 {
-	return json_write(record_of(r, o, command, end, 0), out);
+	return json_write(record_of(r, o, command, end, sockets_json(r, 0)), out);
+}
+
+json_t *watch_report_json(const struct watch_record *r, const struct watch_options *o, char **command,
+			  const struct watch_ending *end)
+{
+	json_t *named = sockets_named_json(r, o), *all = record_of(r, o, command, end, named);
+
+	put(all, "sockets_left_out", json_integer(r->socket_count - json_array_size(named)));
+	return all;
 }
 
 int watch_json_line(struct watch_lines *l, const struct watch_record *r, const struct watch_options *o,
@@ -680,5 +696,5 @@ int watch_json_line(struct watch_lines *l, const struct watch_record *r, const s
 	int told = l->told;
 
 	l->told = died_of(r);
-	return json_write_line(record_of(r, o, command, end, end->reason ? 0 : told), l->out);
+	return json_write_line(record_of(r, o, command, end, sockets_json(r, end->reason ? 0 : told)), l->out);
 }

@@ -19,6 +19,10 @@ struct watch_ending {
 int watch_json_write(const struct watch_record *r, const struct watch_options *o, char **command,
 		     const struct watch_ending *end, FILE *out);
 
+/* The same record with the sockets alone that its report names, and "sockets_left_out", the number of the others. */
+json_t *watch_report_json(const struct watch_record *r, const struct watch_options *o, char **command,
+			  const struct watch_ending *end);
+
 /* Records of intervals. */
 struct watch_lines {
 	FILE *out;
@@ -40,6 +44,11 @@ json_t *watch_laws_json(uint32_t laws);
 json_t *cgroup_json(const struct watch_record *r, uint64_t cgroup);
 
 json_t *watched_sites_json(const struct watch_record *r, const struct watch_movements *m);
+
+json_t *watched_socket_json(const struct watch_record *r, const struct watch_socket *s);
+
+/* What a row of a table shows of it. */
+void put_row_figures(json_t *o, const struct watch_movements *m);
 
 /* Ways by which no call moved anything are left out; @sizes may be NULL. */
 json_t *call_sizes_json(const struct call_sizes *sizes);

@@ -12,6 +12,8 @@ DOCS = ROOT / "docs"
 PROFILES = ROOT / "studies" / "profiles"
 CACHES = ROOT / "studies" / "caches"
 GUEST = ROOT / "tools" / "guest"
+# The words that start a watch which prints: build/watch alone counts.
+WATCH = (ROOT / "tools" / "copyscope", "watch")
 # tools/install_tree leaves the set-up behind.
 INSTALLED = not (ROOT / "tools" / "setup").exists()
 

@@ -15,7 +15,7 @@ from copyscope.common.errors import Refused, Unusable, lacks_module
 from copyscope.common.text import suggested, wrapped
 from copyscope.common.tree import BUILD, DOCS, ROOT
 
-from . import manual, page
+from . import manual, page, printer
 from .words import EXPORTS, NAMES, OWN, SHELLS, WORDS, Word, find, script, suggestion
 
 # A manual page as text without man, which a small system may lack: enough for our own pages.
@@ -185,7 +185,7 @@ def exports(words: list[str]) -> bool:
     return bool({each.partition("=")[0] for each in cli.own_words(words)} & set(EXPORTS))
 
 
-def export(program: Path, words: list[str]) -> int:
+def export(words: list[str]) -> int:
     """A watch with metrics."""
     # Not earlier: what most words need nothing of takes a tenth of a second to import.
     try:
@@ -193,7 +193,7 @@ def export(program: Path, words: list[str]) -> int:
     except ImportError as error:
         # The Debian package recommends it only.
         raise lacks_module(error) from None
-    return command.watch(program, words)
+    return command.watch(words)
 
 
 def main(words: list[str]) -> int:
@@ -203,9 +203,11 @@ def main(words: list[str]) -> int:
     if instead:
         return cli.run(act, instead, NAME)
     if word and word.name == "watch" and exports(words[1:]):
-        return cli.run(lambda _: export(word.program, words[1:]), [], NAME)
+        return cli.run(lambda _: export(words[1:]), [], NAME)
     if word and word.name == "watch" and page.is_asked(words[1:]):
-        return cli.run(lambda _: page.watch(word.program, words[1:]), [], NAME)
+        return cli.run(lambda _: page.watch(words[1:]), [], NAME)
+    if word and word.name == "watch":
+        return cli.run(lambda _: become(word.program, printer.read_by(words[1:])), [], NAME)
     if word:
         return cli.run(lambda _: become(word.program, [*word.before, *words[1:]]),
                        [], NAME)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from copyscope.cli import own_words, value_of, without
 from copyscope.common.errors import CommandError, Unusable
-from copyscope.common.tree import ROOT
+from copyscope.common.tree import ROOT, WATCH
 from copyscope.files.record_file import RecordFile
 
 # What a file is made by, and an example of its name.
@@ -28,9 +28,9 @@ def is_asked(words: list[str]) -> bool:
     return bool(asked(words))
 
 
-def watched(program: Path, words: list[str]) -> int:
+def watched(words: list[str]) -> int:
     """Run the watch to its end. Ctrl-C reaches it by itself; other signals are passed on."""
-    with subprocess.Popen([program, *words]) as process:
+    with subprocess.Popen([*WATCH, *words]) as process:
         for each in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(each, lambda number, _: process.send_signal(number))
         signal.signal(signal.SIGINT, lambda *_: None)
@@ -62,7 +62,7 @@ def write(record: str, option: str, file: str) -> None:
         raise CommandError(done.stderr.strip().removeprefix("records: "))
 
 
-def watch(program: Path, words: list[str]) -> int:
+def watch(words: list[str]) -> int:
     """Watch, then write the files. The exit status is that of the watch."""
     own = own_words(words)
     record = value_of(own, RECORD, "record.json")
@@ -74,7 +74,7 @@ def watch(program: Path, words: list[str]) -> int:
         if not record:
             record = f"{folder}/record.json"
             rest = [RECORD, record, *rest]
-        status = watched(program, rest)
+        status = watched(rest)
         for option, file in files.items() if Path(record).is_file() else ():
             write(record, option, file)
     return status

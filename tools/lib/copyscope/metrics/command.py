@@ -16,6 +16,7 @@ from copyscope import cli
 from copyscope.cli import own_words, value_of, without
 from copyscope.common.errors import CommandError, Unusable
 from copyscope.common.tables import RELEASE
+from copyscope.common.tree import WATCH
 
 from . import power, serve
 from .families import Published, families_of
@@ -173,12 +174,12 @@ class Exporter:
             self.publish()
 
 
-def start(program: Path, rest: list[str]) -> tuple[subprocess.Popen, int]:
+def start(rest: list[str]) -> tuple[subprocess.Popen, int]:
     """Start the watch, which writes its lines into a pipe."""
     reader, writer = os.pipe()
     try:
         # pylint: disable-next=consider-using-with
-        process = subprocess.Popen([program, LINES, f"/dev/fd/{writer}", *rest], pass_fds=[writer])
+        process = subprocess.Popen([*WATCH, LINES, f"/dev/fd/{writer}", *rest], pass_fds=[writer])
     finally:
         os.close(writer)
     for each in (signal.SIGTERM, signal.SIGHUP):
@@ -187,12 +188,12 @@ def start(program: Path, rest: list[str]) -> tuple[subprocess.Popen, int]:
     return process, reader
 
 
-def watch(program: Path, words: list[str]) -> int:
+def watch(words: list[str]) -> int:
     """Watch, and export each interval. The exit status is that of the watch."""
     asked = Asked.of(words)
     exporter = Exporter(asked)
     exporter.restore()
-    process, reader = start(program, asked.rest)
+    process, reader = start(asked.rest)
     power.give_up()
     if exporter.server:
         serve.answer(exporter.server)

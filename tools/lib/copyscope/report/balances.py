@@ -6,23 +6,12 @@ from typing import Any
 
 from copyscope.common.tables import column
 
-from .figures import is_apart
 from .page import folded
+from .sums import lost
 
 Document = dict[str, Any]
 MEANING = column("balances", "meaning")
 NOTHING = "No socket held unsent, unacknowledged or unread bytes at the start or the end."
-# What a socket still held of these when it was reset or closed will neither be sent nor read.
-LOST = ("unsent_bytes", "unacked_bytes", "unread_bytes")
-
-
-def lost(data: Document, item: str) -> int:
-    """How much closed sockets held."""
-    held = data["total"]["closing"][item]
-    if held is None or item not in LOST:
-        return 0
-    return max(0, held - sum(each["closing"][item] or 0 for each in data["sockets"]
-                             if not each["died"] and not is_apart(each)))
 
 
 def cell(value: int | None) -> str:

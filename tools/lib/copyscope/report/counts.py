@@ -6,8 +6,8 @@ from typing import Any
 
 from copyscope.common.text import bytes_text
 
-from .figures import at_least
 from .page import labelled, plural, process_name
+from .sums import at_least, datagrams_sent
 
 Document = dict[str, Any]
 OF_COMPLETIONS = ("completed_sends", "copied_sends")
@@ -42,7 +42,7 @@ def counts(data: Document, which: tuple[tuple[str, str], ...]) -> str:
 
 def some(data: Document, name: str) -> bool:
     """Did any socket have it?"""
-    return at_least(data["total"], data["sockets"], name) > 0
+    return at_least(data, name) > 0
 
 
 def pins(data: Document) -> str:
@@ -78,8 +78,7 @@ def datagrams(data: Document) -> list[str]:
     if all(data["total"]["counts"][name] == 0 for name, _ in DATAGRAMS):
         return []
     said = ["", *labelled("datagrams", counts(data, DATAGRAMS))]
-    if any(each.get("protocol") == "udp" and each["counts"]["accepted_bytes"]
-           for each in data["sockets"]):
+    if datagrams_sent(data):
         said += labelled("", "of what these sockets sent, drops on the way and at receivers that "
                          "are not watched: not measured")
     return said

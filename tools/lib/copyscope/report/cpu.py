@@ -8,7 +8,7 @@ from typing import Any
 
 from copyscope.common.tables import column
 
-from .page import folded, labelled
+from .page import BAD, folded, labelled, tinted
 
 Document = dict[str, Any]
 MEANING = column("cpu_classes", "meaning")
@@ -130,7 +130,7 @@ def head(data: Document) -> str:
 def use_lines(use: Use) -> list[str]:
     """The part of one process."""
     said = folded("", use.sentence, 2)
-    said += folded("  ", use.doubt, 2) if use.doubt else []
+    said += tinted(BAD, "  ", use.doubt, 2) if use.doubt else []
     for _, text, meaning in use.rows:
         said += folded(f"  {text:22} ", meaning, 25)
     for thread in use.threads:

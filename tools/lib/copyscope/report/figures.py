@@ -46,13 +46,6 @@ def is_apart(socket: Part) -> bool:
         all(each["bytes"] is None for each in socket["sites"].values())
 
 
-def at_least(part: Part, sockets: list[Part], name: str) -> int:
-    """A number of a sum; where it is not known for all, of those of its sockets that know it."""
-    found = number(part, name)
-    return found if found is not None else sum(
-        number(each, name) or 0 for each in sockets if not is_apart(each))
-
-
 def moved(part: Part) -> int:
     """Bytes sent and received, as far as they are known: reports are sorted by it."""
     return sum(part["counts"][each] or 0 for each in MOVED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .page import labelled
+from .page import BAD, BOLD, GOOD, Tinted, labelled
 from .tables import TLS_LAWS, law_rows
 
 Document = dict[str, Any]
@@ -34,4 +34,6 @@ def lines(data: Document, listed: bool) -> list[str]:
     text = f"{len(whole)} of {len(tested)} balance to the byte, for every socket: " \
         f"{', '.join(whole)}" if whole else "none balances for every socket"
     wanted = {"broken", "balanced"} if listed else {"broken"}
-    return ["", *labelled("laws", text), *law_rows(laws, wanted), *partly(laws)]
+    broken = any(law["status"] == "broken" for law in laws)
+    tint = BAD if broken else GOOD if whole else BOLD
+    return ["", *Tinted.of(tint, labelled("laws", text)), *law_rows(laws, wanted), *partly(laws)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How a report is laid out: what was asked of it, folded text, labels, plurals."""
+"""How a report is laid out: what was asked of it, folded text, labels, looks, plurals."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -8,6 +8,22 @@ from copyscope.common.text import columns
 
 # Columns that the label before a paragraph takes.
 LABEL = 15
+# What begins a line of that look on a terminal that takes colours, and what ends it.
+BOLD, GOOD, BAD, END = "\x1b[1m", "\x1b[32m", "\x1b[1;31m", "\x1b[0m"
+
+
+class Tinted(str):
+    """A line of a look of its own; as text it is a line as any other."""
+
+    tint = ""
+
+    @classmethod
+    def of(cls, tint: str, lines: list[str]) -> list[str]:
+        """These lines in that look."""
+        made = [cls(line) for line in lines]
+        for each in made:
+            each.tint = tint
+        return list(made)
 
 
 @dataclass(frozen=True)
@@ -36,6 +52,22 @@ def folded(first: str, text: str, indent: int = 0) -> list[str]:
 def labelled(label: str, text: str) -> list[str]:
     """Text folded beside a label, which may be empty."""
     return folded(f"{label:{LABEL}}", text, LABEL)
+
+
+def tinted(tint: str, first: str, text: str, indent: int = 0) -> list[str]:
+    """Folded text in a look of its own."""
+    return Tinted.of(tint, folded(first, text, indent))
+
+
+def heads(line: str) -> list[str]:
+    """The heads of columns."""
+    return Tinted.of(BOLD, [line])
+
+
+def joined(lines: list[str], colours: bool) -> str:
+    """What is written of a report."""
+    return "".join(f"{line.tint}{line}{END}\n" if colours and isinstance(line, Tinted)
+                   else f"{line}\n" for line in lines)
 
 
 def plural(count: int, word: str) -> str:

@@ -2,13 +2,14 @@
 """The tables of a watch by socket, process, control group, remote peer or port."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from copyscope.common.text import bytes_text, columns
 
 from .figures import added, copied, moved, needless, number, uncopied
-from .page import folded, process_name
+from .page import folded, heads, process_name
+from .verdicts import sums_short
 
 Document = dict[str, Any]
 TITLES = {"socket": "sockets", "process": "processes", "cgroup": "cgroups", "peer": "remote peers",
@@ -18,6 +19,9 @@ FURTHER = {"peer": "all other peers: 10,000 are told apart",
            "port": "all other ports: 1,000 are told apart"}
 NUMBERS, COPIED, SOCKETS = 39, 10, 9
 PEERS_BESIDE = 5
+# Of bytes, and of bytes a second.
+HEADS = (("     sent  received", "    copied", "   no copy  needless"),
+         ("   sent/s    recv/s", "  copied/s", " no copy/s needless/s"))
 MEANING = "Most needless first, then most sent and received. copied: by send, by recv or in " \
     "between (>=: at least, as not all is known); no copy: sent by reference or spliced, and " \
     "seen to be handed over as pages; needless: sent by reference, or refused that by UDP, and " \
@@ -37,14 +41,24 @@ class Row:
     uncopied: int | None
     needless: int | None
 
-    def numbers(self, with_copied: bool, with_sockets: bool) -> str:
+    def numbers(self, with_copied: bool, with_sockets: bool, rates: bool) -> str:
         """What stands left of its name."""
         whole, least = self.copied
         copies = f">={bytes_text(least)}" if whole is None and least else figure(whole)
         return f"{figure(self.sent):>9}{figure(self.received):>10}" \
             + (f"{copies:>{COPIED}}" if with_copied else "") \
-            + f"{figure(self.uncopied):>10}{figure(self.needless):>10}" \
+            + f"{figure(self.uncopied):>10}{figure(self.needless):>{10 + rates}}" \
             + (f" {self.sockets:>8,}" if with_sockets else "")
+
+    def a_second(self, over_ns: int) -> Row:
+        """As much in a second, of what it was in so long a time."""
+        def rate(value: int | None) -> int | None:
+            return None if value is None else int(value * 1e9 / over_ns)
+
+        whole, least = self.copied
+        return replace(self, sent=rate(self.sent), received=rate(self.received),
+                       copied=(rate(whole), rate(least) or 0), uncopied=rate(self.uncopied),
+                       needless=rate(self.needless))
 
 
 def figure(value: int | None) -> str:
@@ -57,6 +71,14 @@ def row_of(name: str, sockets: int, part: Document) -> Row:
     sent, received = number(part, "accepted_bytes"), number(part, "returned_bytes")
     return Row(name, sockets, moved(part), sent, received, copied(part), uncopied(part),
                needless(part))
+
+
+def row_of_figures(name: str, each: Document) -> Row:
+    """A row of sums as the record has them of peers and ports; early records of 0.2 lack some."""
+    sent, received = each["sent_bytes"], each["received_bytes"]
+    return Row(name, each["sockets"], (sent or 0) + (received or 0), sent, received,
+               (each.get("copied_bytes"), each.get("copied_least_bytes", 0)),
+               each["uncopied_bytes"], each["needless_bytes"])
 
 
 def of_sockets(data: Document) -> list[Row]:
@@ -77,15 +99,10 @@ def of_processes(data: Document, by: str) -> list[Row]:
 
 
 def of_groups(data: Document, by: str) -> list[Row]:
-    """Remote peers or local ports; early records of 0.2 lack their sums."""
-    found = []
-    for each in data.get(f"{by}s") or []:
-        name = FURTHER[by] if each[by] is None else each[by] if by == "peer" else f"port {each[by]}"
-        sent, received = each["sent_bytes"], each["received_bytes"]
-        found.append(Row(name, each["sockets"], (sent or 0) + (received or 0), sent, received,
-                         (each.get("copied_bytes"), each.get("copied_least_bytes", 0)),
-                         each["uncopied_bytes"], each["needless_bytes"]))
-    return found
+    """Remote peers or local ports."""
+    return [row_of_figures(FURTHER[by] if each[by] is None else
+                           each[by] if by == "peer" else f"port {each[by]}", each)
+            for each in data.get(f"{by}s") or []]
 
 
 def rows_of(data: Document, by: str) -> list[Row]:
@@ -96,23 +113,39 @@ def rows_of(data: Document, by: str) -> list[Row]:
                   key=lambda row: (-(row.needless or 0), -row.bytes, row.name))
 
 
-def table(data: Document, by: str, top: int) -> list[str]:
+def laid_out(shown: list[Row], by: str, rates: bool) -> list[str]:
     """A name that identifies a row is never cut: where one does not fit beside its numbers, all
     stand above theirs. What was copied, which each site has, makes room for a name."""
-    found, counted = rows_of(data, by), by != "socket"
-    shown, room = found[:top], columns() - NUMBERS - SOCKETS * counted - 2
+    counted = by != "socket"
+    room = columns() - NUMBERS - SOCKETS * counted - rates - 2
     widest = max((len(row.name) for row in shown), default=0)
     above = widest > room
     with_copied = above or widest <= room - COPIED
-    head = "     sent  received" + "    copied" * with_copied + "   no copy  needless" \
-        + "  sockets" * counted
-    said = [*folded("", TITLES[by]), head] if above else [f"{head}  {TITLES[by]}"]
+    sent, copies, others = HEADS[rates]
+    head = sent + copies * with_copied + others + "  sockets" * counted
+    said = [*folded("", TITLES[by]), *heads(head)] if above else heads(f"{head}  {TITLES[by]}")
     for row in shown:
-        numbers = row.numbers(with_copied, counted)
+        numbers = row.numbers(with_copied, counted, rates)
         said += [*folded("", row.name, 2), numbers] if above else [f"{numbers}  {row.name}"]
-    more = [f"{'':48}  {len(found) - top} more: --by {by} --top {len(found)}"] \
-        if len(found) > top else []
-    return ["", *said, *more] if found else []
+    return said
+
+
+def table(data: Document, by: str, top: int) -> list[str]:
+    """The first rows of all of a watch."""
+    found = rows_of(data, by)
+    # A watch that prints leaves out the sockets that come after these.
+    count = len(found) + (data.get("sockets_left_out", 0) if by == "socket" else 0)
+    more = [f"{'':48}  {count - top} more: --by {by} --top {count}"] if count > top else []
+    return ["", *laid_out(found[:top], by, False), *more] if found else []
+
+
+def interval(found: Document) -> list[str]:
+    """The first rows of an interval, a second's numbers, in the order that the watch gave them."""
+    shown = [row_of_figures(each["name"], each).a_second(found["over_ns"])
+             for each in found["rows"]]
+    more = [f"{'':48}  {found['further']} more"] if found["further"] else []
+    return [f"{found['seconds']:.1f} s", *sums_short(found["sums_short"]),
+            *laid_out(shown, found["by"], True), *more, ""]
 
 
 def lines(data: Document, by: str, top: int) -> list[str]:

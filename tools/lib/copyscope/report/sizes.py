@@ -7,7 +7,7 @@ from typing import Any
 from copyscope.common.tables import column
 from copyscope.common.text import bytes_text, duration_text
 
-from .page import folded, labelled
+from .page import BAD, folded, labelled, tinted
 
 Document = dict[str, Any]
 WAY = column("call_ways", "meaning")
@@ -130,4 +130,5 @@ def lines(data: Document, top: int) -> list[str]:
     if found["unsized_calls"]:
         said += folded("", f"{found['unsized_calls']:,} calls are in none of these: it was not "
                        "known yet that their sockets are the subject's.")
-    return said + folded("", law(found))
+    broken = found["law"]["status"] == "broken"
+    return said + (tinted(BAD, "", law(found)) if broken else folded("", law(found)))

@@ -10,7 +10,7 @@ from copyscope.common.text import bytes_text, share_text
 from copyscope.records.stacks import frame_name
 
 from .cpu import interval
-from .page import folded, labelled, plural, process_name
+from .page import BAD, folded, labelled, plural, process_name, tinted
 
 Document = dict[str, Any]
 # Of a stack, and of the name of each frame, so many bytes are shown.
@@ -111,7 +111,7 @@ def unread(modules: list[Document]) -> list[str]:
 
 
 def foot(data: Document) -> list[str]:
-    """What is in no stack, what is odd of those that are there, and their law."""
+    """What is in no stack, and what is odd of those that are there."""
     found = data["stacks"]
     said = []
     if found["unstacked_bytes"]:
@@ -122,8 +122,13 @@ def foot(data: Document) -> list[str]:
         said.append(f"no frame has a name: {found['why']}")
     said += [f"{each['path']} was replaced or removed while it ran: names are those of what ran"
              for each in found["modules"] if each["replaced"]]
-    why = f": {found['law']['why']}" if found["law"]["why"] else ""
-    return [*said, *unread(found["modules"]), f"law stacks: {found['law']['status']}{why}"]
+    return [*said, *unread(found["modules"])]
+
+
+def law(found: Document) -> list[str]:
+    """Do they add up?"""
+    text = f"law stacks: {found['status']}" + (f": {found['why']}" if found["why"] else "")
+    return tinted(BAD, "  ", text, 2) if found["status"] == "broken" else folded("  ", text, 2)
 
 
 def lines(data: Document, top: int) -> list[str]:
@@ -141,4 +146,4 @@ def lines(data: Document, top: int) -> list[str]:
         said.append(f"  {len(found) - top} more stacks: --top {len(found)}")
     for each in foot(data):
         said += folded("  ", each, 2)
-    return said
+    return said + law(data["stacks"]["law"])

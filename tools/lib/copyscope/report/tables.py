@@ -8,7 +8,7 @@ from typing import Any
 from copyscope.common.tables import SITES, TLS_SITES, column, names
 from copyscope.common.text import bytes_text, share_text
 
-from .page import folded, labelled
+from .page import BAD, Tinted, folded, heads, labelled
 
 Document = dict[str, Any]
 MEANING = column("sites", "meaning")
@@ -22,7 +22,7 @@ def tls_moved(data: Document) -> bool:
 
 def sites(data: Document, share_is: str, share: Callable[[str, int], str]) -> list[str]:
     """Every site that bytes passed, then the names of those that none passed."""
-    said = ["", f"{'site':14} {'bytes':>9} {share_is:>9}  {'how':8}  what became of them"]
+    said = ["", *heads(f"{'site':14} {'bytes':>9} {share_is:>9}  {'how':8}  what became of them")]
     empty: dict[str, list[str]] = {"measured": [], "derived": []}
     tls = tls_moved(data)
     for site in SITES:
@@ -41,7 +41,8 @@ def causes(data: Document) -> list[str]:
     known = [each for each in data["causes"] if each["bytes"] is not None]
     if not known:
         return []
-    said = ["", f"{'why it was copied':28} {'site':12} {'bytes':>9} {'payload':>9} {'calls':>10}"]
+    said = ["", *heads(f"{'why it was copied':28} {'site':12} {'bytes':>9} {'payload':>9} "
+                       f"{'calls':>10}")]
     for each in known:
         share = share_text(each["bytes"], data["counts"]["accepted_bytes"] or 0)
         calls = f"{each['calls']:,}" if each.get("calls") else "-"
@@ -63,10 +64,11 @@ def law_rows(laws: list[Document], statuses: Collection[str]) -> list[str]:
     found = [each for each in laws if each["status"] in statuses]
     if not found:
         return []
-    said = [f"{'law':23} {'':8} {'left':>17} {'right':>17} {'residual':>10}"]
+    said = heads(f"{'law':23} {'':8} {'left':>17} {'right':>17} {'residual':>10}")
     for each in found:
-        said.append(f"{each['law']:23} {each['status']:8} {side(each.get('left')):>17} "
-                    f"{side(each.get('right')):>17} {side(each['residual']):>10}")
+        row = f"{each['law']:23} {each['status']:8} {side(each.get('left')):>17} " \
+            f"{side(each.get('right')):>17} {side(each['residual']):>10}"
+        said += Tinted.of(BAD, [row]) if each["status"] == "broken" else [row]
         said += folded("    ", f"left: {each.get('left_is')}; right: {each.get('right_is')}", 4)
         if each["status"] == "broken" and each.get("why"):
             said += folded("    ", each["why"], 4)

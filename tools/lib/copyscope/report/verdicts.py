@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .figures import is_silent, moved
-from .page import folded, plural
+from .page import BAD, BOLD, plural, tinted
 
 Document = dict[str, Any]
 # Of more processes that broke a law the number alone is told.
@@ -39,17 +39,17 @@ def doubts(data: Document) -> list[str]:
     said = []
     for process, name in broken[:NAMED]:
         law = law_of(data, process)
-        said += folded("", f"Do not trust the numbers of {name}: the law {law}", 2)
+        said += tinted(BAD, "", f"Do not trust the numbers of {name}: the law {law}", 2)
     if len(broken) > NAMED:
         said.append(f"Nor those of {len(broken) - NAMED} more processes, which --json names "
                     "(laws_broken).")
     if broken_beyond(data, {law for process, _ in broken for law in process["laws_broken"]}):
-        said += folded("", "Do not trust these numbers: a law is broken (below).")
+        said += tinted(BAD, "", "Do not trust these numbers: a law is broken (below).")
     elif broken and others:
         said.append(f"No law is broken at the sockets of {others} other "
                     f"process{'es' * (others != 1)}.")
     if any((each.get("cpu") or {}).get("clock_law") == "broken" for each in data["processes"]):
-        said += folded("", "Do not trust shares of CPU time where that is said (below).")
+        said += tinted(BAD, "", "Do not trust shares of CPU time where that is said (below).")
     return said
 
 
@@ -67,18 +67,22 @@ def refusals(data: Document) -> list[str]:
     for each in data.get("refused_requests") or []:
         helps = ": sockets of that kind have no zero copy" if each["request"] == "SO_ZEROCOPY" \
             else HELP.get(each["last_error"], "")
-        said += folded("Refused: ", f"{each['request']} {plural(each['calls'], 'time')} "
+        said += tinted(BAD, "Refused: ", f"{each['request']} {plural(each['calls'], 'time')} "
                        f"({each['last_error']}){helps}", 2)
     return said
 
 
+def sums_short(why: str | None) -> list[str]:
+    """That sums are less than what moved."""
+    return tinted(BAD, "Sums may be short: ", why, 2) if why else []
+
+
 def lines(data: Document, top: int) -> list[str]:
     """Their sentences, and what the kernel refused."""
-    short = data["losses"].get("sums_short")
-    said = folded("Sums may be short: ", short, 2) if short else []
+    said = sums_short(data["losses"].get("sums_short"))
     found = active(data)
     for verdict in found[:top]:
-        said += folded("", f"{verdict['process']}: {verdict['sentence']}", 2)
+        said += tinted(BOLD, "", f"{verdict['process']}: {verdict['sentence']}", 2)
     if len(found) > top:
         said.append(f"{len(found) - top} more processes moved payload, or may have: --top "
                     f"{len(found)} shows them.")

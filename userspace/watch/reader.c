@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tells the process that prints for a watch what it found, and waits for its end. */
+#include "userspace/watch/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "userspace/report/parts_json.h"
+
+static struct reader *taken;
+
+static void end_at_exit(void)
+{
+	reader_end(taken);
+}
+
+void reader_take(struct reader *reader, int *argc, char ***argv)
+{
+	int fd, pid;
+
+	*reader = (struct reader){};
+	if (*argc < 3 || strcmp((*argv)[1], "--reader") || sscanf((*argv)[2], "%d,%d", &fd, &pid) != 2)
+		return;
+	/* The command that is watched is not to hold it open. */
+	if (fcntl(fd, F_SETFD, FD_CLOEXEC) || !(reader->out = fdopen(fd, "w")))
+		return;
+	reader->pid = pid;
+	taken = reader;
+	atexit(end_at_exit);
+	(*argv)[2] = (*argv)[0];
+	*argv += 2;
+	*argc -= 2;
+}
+
+int reader_tell(struct reader *reader, json_t *o)
+{
+	return json_write_line(o, reader->out);
+}
+
+bool reader_end(struct reader *reader)
+{
+	int status = 0;
+
+	if (reader->out)
+		fclose(reader->out);
+	while (reader->pid && waitpid(reader->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	*reader = (struct reader){};
+	return !status;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What is printed of an interval while a watch goes on. */
+#ifndef COPYSCOPE_WATCH_REPORT_INTERVAL_JSON_H
+#define COPYSCOPE_WATCH_REPORT_INTERVAL_JSON_H
+
+#include <jansson.h>
+
+#include "userspace/watch/options/options.h"
+
+/* What moved since the reading before: the rows that come first, however many there are, and the number of the others.
+ * NULL without memory. */
+json_t *interval_json(const struct watch_record *r, const struct watch_options *o);
+
+#endif
