@@ -52,7 +52,7 @@ OF_WATCHES = (
            "pieces of a record that are collected are no term", (OF_TLS,)),
     Change("watch: sizes", JUDGE, "s->left += way == CALL_RECV_PEEK ? 0 : size_sum(&s->all[i], way).bytes;",
            "s->left += size_sum(&s->all[i], way).bytes;",
-           "peeks count as receives", (f"{UNIT}/watch_report_test",)),
+           "peeks count as receives", (f"{UNIT}/sizes_law_test",)),
     Change("watch: stacks", JUDGE, "\t\tbroken += left != right;\n", "",
            "no socket breaks the law", (f"{UNIT}/stacks_law_test",)),
     Change("watch: probes", "userspace/watch/window.c", "if (law->residual || (!r->unseen_events && !r->unopened_sockets))",
