@@ -263,15 +263,34 @@ static json_t *all_hooks(void)
 	return rows;
 }
 
+static json_t *limits(void)
+{
+	return json_pack("[{s:s, s:i}, {s:s, s:i}, {s:s, s:i}]", "name", "peers", "most", WATCH_PEERS_MAX,
+			 "name", "ports", "most", WATCH_LOCAL_PORTS_MAX, "name", "rows", "most", WATCH_ROWS_MAX);
+}
+
+static json_t *packet_probes(void)
+{
+#define ROW(name) json_pack("{s:s}", "name", #name),
+	json_t *const rows[] = { WATCH_PACKET_PROBES(ROW) };
+#undef ROW
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		json_array_append_new(all, rows[i]);
+	return all;
+}
+
 int main(void)
 {
-	json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+	json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 				"release", COPYSCOPE_RELEASE, "sites", sites(), "counts", counts(),
 				"causes", causes(), "tellers", tellers(), "variants", variants(),
 				"receivers", receivers(), "behaviours", behaviours(), "paths", paths(), "laws", laws(),
 				"balances", balances(), "cpu_classes", cpu_classes(),
 				"cpu_user_kinds", cpu_user_kinds(), "call_ways", call_ways(),
-				"watch_verdicts", watch_verdicts(), "metrics", metrics(),
+				"watch_verdicts", watch_verdicts(), "limits", limits(),
+				"packet_probes", packet_probes(), "metrics", metrics(),
 				"hooks", all_hooks());
 	int err = !all || json_dumpf(all, stdout, JSON_INDENT(1)) || puts("") < 0;
 

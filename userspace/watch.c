@@ -13,7 +13,7 @@
 #include "userspace/record/record.h"
 #include "userspace/watch/books/watch_judge.h"
 #include "userspace/watch/command.h"
-#include "userspace/watch/reader.h"
+#include "userspace/watch/report/reader.h"
 #include "userspace/watch/report/watch_json.h"
 #include "userspace/watch/session.h"
 #include "userspace/watch/window.h"
@@ -101,10 +101,10 @@ static int find_subject(struct conduct *c)
 	return err ? refuse(why, err == -EPERM || err == -EACCES ? EXIT_REFUSED : EXIT_USAGE) : 0;
 }
 
-/* On a terminal, unless a command needs it or stdout is for records. */
-static bool is_live(const struct watch_options *o)
+/* If the reader has a terminal, unless a command needs it. */
+static bool is_live(const struct conduct *c)
 {
-	return o->interval && !o->quiet && !o->command && !watch_prints_records(o) && screen_possible();
+	return c->options.interval && !c->options.command && c->reader.out;
 }
 
 /* The machine is known. */
@@ -119,18 +119,18 @@ static int open_window(struct conduct *c)
 				       .every_hook = o->command };
 	char why[WHY_BYTES] = "";
 
-	/* A terminal that may not be opened, as another user's after su, gets blocks. */
-	if (is_live(o) && !screen_open(&c->view.screen))
+	if (is_live(c))
 		c->session.view = &c->view;
 	measured_name(&c->begun);
 	if (watch_open(&c->session.window, &config, why))
 		return refuse(why, EXIT_REFUSED);
 	if (o->interval && record_file_is_stdout(&c->file))
 		c->session.lines.out = stdout;
-	else if (!o->quiet && !o->command && !c->session.view)
+	else if (!o->quiet && !o->command)
 		fprintf(stderr, PROGRAM ": the window is open; Ctrl-C ends it\n");
 	if (c->reader.out)
-		reader_tell(&c->reader, json_pack("{s:b}", "open", true));
+		reader_tell(&c->reader, json_pack("{s:b, s:s?}", "open", true, "live",
+						  c->session.view ? c->title : NULL));
 	if (watch_confine(c->session.window))
 		return refuse("the kernel refuses to take privileges away", EXIT_REFUSED);
 	return 0;
@@ -153,7 +153,6 @@ static int write_record(struct conduct *c, const struct watch_record *r)
 	return err;
 }
 
-/* A view or blocks are told by the terminal itself, and by stdout at the end. */
 static int tell_lost_lines(const struct conduct *c)
 {
 	int err = c->session.deltas_lost;
@@ -166,9 +165,8 @@ static int tell_lost_lines(const struct conduct *c)
 /* Waits until it is printed: what --fail-on says stands below it. */
 static int print_report(struct conduct *c, const struct watch_record *r, const char *file)
 {
-	if (!c->session.terminal_lost)
-		reader_tell(&c->reader, json_pack("{s:o, s:s?}", "record", watch_report_json(
-			r, &c->options, c->words, &c->session.ending), "file", file));
+	reader_tell(&c->reader, json_pack("{s:o, s:s?}", "record", watch_report_json(
+		r, &c->options, c->words, &c->session.ending), "file", file));
 	if (reader_end(&c->reader))
 		return 0;
 	fprintf(stderr, PROGRAM ": the report was not printed whole\n");
@@ -224,7 +222,6 @@ static int watch(struct conduct *c)
 
 static void end(struct conduct *c)
 {
-	screen_close(&c->view.screen);
 	watch_close(c->session.window);
 	command_end(&c->command);
 	keeper_end(&c->keeper);
@@ -242,7 +239,6 @@ static void entitle(struct conduct *c)
 
 	snprintf(c->title, sizeof(c->title), "%s%s%s", c->options.command ? "" : c->options.whom,
 		 *value && !c->options.command ? " " : "", printable(value));
-	c->view.title = c->title;
 }
 
 int main(int argc, char **argv)
@@ -259,7 +255,7 @@ int main(int argc, char **argv)
 	watch_options_parse(argc, argv, &c.options);
 	if (c.options.quiet || watch_prints_records(&c.options))
 		reader_end(&c.reader);
-	c.view.page = page_of(stdout, &c.options);
+	c.view.rows = c.options.rows;
 	c.session.options = &c.options;
 	c.session.words = c.words = argv;
 	c.session.command = c.options.command ? &c.command : NULL;

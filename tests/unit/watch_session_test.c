@@ -148,16 +148,6 @@ TEST_OF_SESSION(what_cannot_be_written_costs_no_reading)
 	assert_int_equal(m.session.output_lost, -ENOSPC);
 }
 
-TEST_OF_SESSION(a_terminal_that_is_gone_costs_no_reading)
-{
-	struct view view = { .screen = { .channel = -1 } };
-
-	made(60, 0.1);
-	m.session.view = &view;
-	expect("interrupted", 1, 1);
-	assert_int_equal(m.session.output_lost, -EPIPE);
-}
-
 /* Ports and namespaces have no processes that could be counted. */
 TEST_OF_SESSION(what_has_no_number_does_not_end)
 {

@@ -20,7 +20,9 @@ const char *watch_balance_name(enum watch_balance_item item)
 /* Of packets that leave, the book of each socket tells whether all were seen. */
 bool watch_probe_is_of_packets(const struct probe *p)
 {
-	static const char *const names[] = { "drops", "late_copy", "notifications", "taps" };
+#define PROBE_NAME(name) #name,
+	static const char *const names[] = { WATCH_PACKET_PROBES(PROBE_NAME) };
+#undef PROBE_NAME
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(p->metric, names[i]))

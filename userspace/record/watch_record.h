@@ -175,6 +175,9 @@ struct watch_sum {
 enum watch_grouping { WATCH_BY_PEER, WATCH_BY_PORT, WATCH_GROUPINGS };
 enum { WATCH_PEERS_MAX = 10000, WATCH_LOCAL_PORTS_MAX = 1000 };
 
+/* Rows of a table that may be asked for. */
+enum { WATCH_ROWS_MAX = 1000 };
+
 /* Sums of the sockets with one remote address, or with one local port. */
 struct watch_group {
 	struct watch_address at;	/* of a peer the address alone, of a port the port alone */
@@ -290,7 +293,10 @@ struct watch_record {
 	uint64_t referenced_peak_pages;	/* most in any reading */
 };
 
-/* Does it count packets or notifications? They come in softirqs, which interrupt tasks in the same programs. */
+/* The metrics of probes that count packets or notifications. */
+#define WATCH_PACKET_PROBES(X) X(drops) X(late_copy) X(notifications) X(taps)
+
+/* Is it one of these? They come in softirqs, which interrupt tasks in the same programs. */
 bool watch_probe_is_of_packets(const struct probe *p);
 
 /* How often the kernel ran no program for one of these, of the whole machine. */

@@ -102,10 +102,17 @@ struct progress {
 	bool told_rest;
 };
 
+/* Before the first interval is over there is nothing to show. */
 static int draw(struct session *s)
 {
-	/* Before the first interval is over there is nothing to show. */
-	return s->latest.lately_ns ? view_draw(s->view, &s->latest) : 0;
+	const struct watch_options *o = s->options;
+	enum watch_rows rows = s->view ? s->view->rows : o->rows;
+	enum rows_order order = s->view ? s->view->order : ROWS_BY_NEEDLESS;
+
+	if (!s->latest.lately_ns)
+		return 0;
+	return reader_tell(s->reader, json_pack("{s:o, s:b}", "interval", interval_json(&s->latest, rows, order, o->top),
+						"paused", s->view && s->view->paused));
 }
 
 /* Where nothing more can be written, nothing more is tried; a command goes on all the same. */
@@ -128,12 +135,10 @@ static void show(struct session *s)
 	write_delta(s, &s->latest);
 	if (s->output_lost)
 		return;
-	if (s->view)
-		note_output(s, s->view->paused ? 0 : draw(s));
-	else if (s->lines.out)
+	if (s->lines.out)
 		note_output(s, watch_json_line(&s->lines, &s->latest, o, s->words, &s->ending));
-	else if (s->reader)
-		note_output(s, reader_tell(s->reader, interval_json(&s->latest, o)));
+	else if (s->reader && !(s->view && s->view->paused))
+		note_output(s, draw(s));
 }
 
 static int read_interval(struct session *s)
@@ -147,14 +152,13 @@ static int read_interval(struct session *s)
 	return err;
 }
 
-/* The terminal is given back while the tool is stopped. */
+/* The reader has given the terminal back. */
 static int stop(struct session *s)
 {
-	int err = screen_hide(&s->view->screen);
+	int err;
 
 	kill(getpid(), SIGSTOP);
-	if (!err)
-		err = screen_show(&s->view->screen);
+	err = reader_tell(s->reader, json_pack("{s:b}", "go", true));
 	return err ? err : draw(s);
 }
 
@@ -163,8 +167,11 @@ static bool obey_keys(struct session *s)
 {
 	int key;
 
-	/* In the background the terminal's keys are another's. */
-	while (!s->output_lost && s->view->screen.shown && (key = screen_key())) {
+	while (!s->output_lost && (key = reader_key(s->reader))) {
+		if (key < 0) {
+			note_output(s, -EPIPE);
+			break;
+		}
 		switch (view_key(s->view, key)) {
 		case VIEW_NOTHING:
 			break;
@@ -181,18 +188,11 @@ static bool obey_keys(struct session *s)
 	return false;
 }
 
-/* True if a key ends the watch. What the terminal has not taken yet follows, also once it is in
- * front again. */
+/* True if a key ends the watch. */
 static bool serve_view(struct session *s)
 {
-	struct screen *screen = &s->view->screen;
-	int err = 0;
-
 	if (stop_signal_next())
-		err = stop(s);
-	if (!err && !screen->shown)
-		err = screen_show(screen) ?: screen->shown ? draw(s) : 0;
-	note_output(s, err ? err : screen_flush(screen));
+		note_output(s, reader_tell(s->reader, json_pack("{s:b}", "stop", true)));
 	return obey_keys(s);
 }
 
@@ -307,13 +307,9 @@ int session_run(struct session *s, struct watch_record *r)
 			      .end_ms = o->seconds ? now + o->seconds * 1000 + 1 : 0 };
 	int err;
 
-	if (s->view) {
-		stop_signal_note();
-		note_output(s, screen_show(&s->view->screen));
-	}
-	err = go_on(s, &p);
 	if (s->view)
-		s->terminal_lost = !screen_close(&s->view->screen);
+		stop_signal_note();
+	err = go_on(s, &p);
 	watch_record_free(&s->latest);
 	err = err ? err : finish(s, r);
 	watch_deltas_free(&s->deltas);

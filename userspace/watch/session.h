@@ -7,7 +7,7 @@
 
 #include "userspace/watch/command.h"
 #include "userspace/watch/options/options.h"
-#include "userspace/watch/reader.h"
+#include "userspace/watch/report/reader.h"
 #include "userspace/watch/report/watch_line.h"
 #include "userspace/watch/view.h"
 #include "userspace/watch/window.h"
@@ -16,8 +16,8 @@ struct session {
 	const struct watch_options *options;
 	struct watch *window;		/* open */
 	struct command *command;	/* released; NULL: processes that run */
-	struct view *view;		/* NULL: the reader prints intervals, if there are any */
 	struct reader *reader;		/* NULL: nobody prints */
+	struct view *view;		/* NULL: it shows no interval live */
 	struct watch_lines lines;	/* records of intervals, unless its out is NULL */
 	struct watch_deltas deltas;	/* what moved in each, the same */
 	char **words;			/* the command line, for such records */
@@ -25,7 +25,6 @@ struct session {
 	struct watch_ending ending;	/* filled */
 	int output_lost;		/* filled: -errno of what showed intervals; 0: all was shown */
 	int deltas_lost;		/* filled: the same of lines of what moved */
-	bool terminal_lost;		/* filled: that of the view is gone, or takes nothing */
 };
 
 /* Goes on until the time is over, all processes have ended, a signal or a key ends it, or what shows

@@ -16,7 +16,7 @@ enum { KEY_COMM = 256, KEY_CGROUP, KEY_NETNS, KEY_PORT, KEY_ALL, KEY_AS_ROOT, KE
        KEY_STACKS, KEY_FOLDED, KEY_METRICS, KEY_SERVE, KEY_STATE, KEY_SERVICES, KEY_ROTATE, KEY_FAIL_ON, KEY_BREAK };
 
 /* PID_MAX_LIMIT of 64-bit kernels. */
-enum { PID_MOST = 1 << 22, TOP_MOST = 1000 };
+enum { PID_MOST = 1 << 22 };
 
 /* Below this a live view is mostly its own cost. */
 #define INTERVAL_LEAST 0.1
@@ -281,7 +281,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->rows = options_one_of(watch_rows_names, arg, "--by '%s'");
 		break;
 	case KEY_TOP:
-		o->top = options_plain(arg, 1, TOP_MOST, "--top");
+		o->top = options_plain(arg, 1, WATCH_ROWS_MAX, "--top");
 		break;
 	case KEY_DETAIL:
 		o->details = true;

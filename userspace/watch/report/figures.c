@@ -107,28 +107,3 @@ struct figure figure_copied(const struct watch_movements *m)
 	}
 	return sum;
 }
-
-struct figure figure_a_second(struct figure f, uint64_t over_ns)
-{
-	if (over_ns)
-		f.bytes = (double)f.bytes * 1e9 / over_ns;
-	return f;
-}
-
-void figure_text(struct figure f, char *text)
-{
-	if (f.known)
-		bytes_text(f.bytes, text);
-	else
-		strcpy(text, "-");
-}
-
-void figure_least_text(struct figure f, char *text)
-{
-	if (f.known || !f.bytes) {
-		figure_text(f, text);
-		return;
-	}
-	strcpy(text, ">=");
-	bytes_text(f.bytes, text + 2);
-}

@@ -43,13 +43,4 @@ struct figure figure_copied_later(const struct watch_movements *m);
 /* Bytes that the processor copied, by send, by recv or in between; known if nothing may have been copied besides. */
 struct figure figure_copied(const struct watch_movements *m);
 
-/* As many a second, if they are those of so long a time; as they are if that is 0. */
-struct figure figure_a_second(struct figure f, uint64_t over_ns);
-
-/* "12.3 GB", or "-" if it is not known; @text holds 16 bytes. */
-void figure_text(struct figure f, char *text);
-
-/* The same of a sum: ">=12.3 GB" if more terms are not known. */
-void figure_least_text(struct figure f, char *text);
-
 #endif

@@ -5,10 +5,10 @@
 
 #include <jansson.h>
 
-#include "userspace/watch/options/options.h"
+#include "userspace/watch/report/rows.h"
 
 /* What moved since the reading before: the rows that come first, however many there are, and the number of the others.
  * NULL without memory. */
-json_t *interval_json(const struct watch_record *r, const struct watch_options *o);
+json_t *interval_json(const struct watch_record *r, enum watch_rows what, enum rows_order order, int top);
 
 #endif

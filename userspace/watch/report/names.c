@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "userspace/common/printable.h"
-#include "userspace/common/text.h"
 
 void comm_name(const char *comm, char name[WATCH_NAME_BYTES])
 {
@@ -49,12 +48,8 @@ void address_name(const struct watch_address *a, char name[WATCH_NAME_BYTES])
 
 void group_name(const struct watch_group *g, enum watch_grouping by, char name[WATCH_NAME_BYTES])
 {
-	char apart[32];
-
-	number_text(by == WATCH_BY_PEER ? WATCH_PEERS_MAX : WATCH_LOCAL_PORTS_MAX, apart);
 	if (g->further)
-		snprintf(name, WATCH_NAME_BYTES, "all other %s: %s are told apart",
-			 by == WATCH_BY_PEER ? "peers" : "ports", apart);
+		*name = '\0';
 	else if (by == WATCH_BY_PEER)
 		peer_name(&g->at, name);
 	else

@@ -16,7 +16,7 @@ void process_name(const struct watch_process_id *id, const char *comm, char name
 void peer_name(const struct watch_address *a, char name[WATCH_NAME_BYTES]);
 void address_name(const struct watch_address *a, char name[WATCH_NAME_BYTES]);
 
-/* "10.0.0.1", "port 80", or "all other peers: 10,000 are told apart" */
+/* "10.0.0.1", "port 80"; all others together have no name. */
 void group_name(const struct watch_group *g, enum watch_grouping by, char name[WATCH_NAME_BYTES]);
 
 /* "10.0.0.1:80 - 10.0.0.2:40000, nginx, pid 812", and whether another process used it before */

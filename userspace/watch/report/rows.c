@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Groups what moved by socket, process, control group or peer, puts it in order, and prints it. */
+/* Groups what moved by socket, process, control group or peer, and puts it in order. */
 #include "userspace/watch/report/rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/common/text.h"
 #include "userspace/watch/report/figures.h"
 
 /* What a reader looks for: bytes copied needlessly, else bytes at all. */
@@ -154,135 +153,4 @@ void rows_free(struct rows *rows)
 {
 	free(rows->row);
 	*rows = (struct rows){};
-}
-
-struct watch_page page_of(FILE *out, const struct watch_options *o)
-{
-	return (struct watch_page){
-		.on = { .out = out, .columns = terminal_columns(fileno(out)),
-			.colours = terminal_colours(fileno(out), COLOUR_AUTO) },
-		.rows = o->rows, .order = ROWS_BY_NEEDLESS, .top = o->top,
-	};
-}
-
-static int width(const char *name)
-{
-	int columns = 0;
-
-	for (; *name; name++)
-		columns += ((unsigned char)*name & 0xc0) != 0x80;
-	return columns;
-}
-
-enum { COPIED_COLUMNS = 10 };
-
-/* How rows are laid out: names above their numbers, and whether what was copied has a column. */
-struct layout {
-	bool above, copied;
-};
-
-/* What stands left of a name: four numbers of bytes, and sockets unless each row is one. */
-static int columns_of_numbers(const struct watch_page *p, bool rates)
-{
-	return (p->rows == ROWS_SOCKETS ? 39 : 48) + rates + 2;
-}
-
-static bool names_fit(const struct watch_page *p, const struct rows *rows, int columns)
-{
-	for (int i = 0; i < rows->count && i < p->top; i++)
-		if (width(rows->row[i].name) > columns)
-			return false;
-	return true;
-}
-
-/* A name that identifies a row is never cut: where one does not fit beside its numbers, all stand above theirs.
- * What was copied, which each site has, makes room for a name. */
-static struct layout layout_of(const struct watch_page *p, const struct rows *rows, bool rates)
-{
-	int room = p->on.columns - columns_of_numbers(p, rates);
-	bool above = !names_fit(p, rows, room);
-
-	return (struct layout){ above, above || names_fit(p, rows, room - COPIED_COLUMNS) };
-}
-
-int page_row_lines(const struct watch_page *p, const struct rows *rows, bool rates)
-{
-	int most = 0;
-
-	if (!layout_of(p, rows, rates).above)
-		return 1;
-	for (int i = 0; i < rows->count && i < p->top; i++)
-		most = width(rows->row[i].name) > most ? width(rows->row[i].name) : most;
-	return 2 + most / p->on.columns;
-}
-
-static void print_numbers(const struct watch_page *p, const struct row *row, bool copied, uint64_t over_ns)
-{
-	const struct watch_movements *m = &row->moved;
-	const struct {
-		struct figure figure;
-		bool shown;
-		int columns;
-		void (*text_of)(struct figure f, char *text);
-	} numbers[] = {
-		{ figure_sent(m), true, 9, figure_text },
-		{ figure_received(m), true, 10, figure_text },
-		{ figure_copied(m), copied, COPIED_COLUMNS, figure_least_text },
-		{ figure_uncopied(m), true, 10, figure_text },
-		{ figure_needless(m), true, over_ns ? 11 : 10, figure_text },
-	};
-	char sockets[32];
-
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
-		char text[16];
-
-		numbers[i].text_of(figure_a_second(numbers[i].figure, over_ns), text);
-		if (numbers[i].shown)
-			fprintf(p->on.out, "%*s", numbers[i].columns, text);
-	}
-	number_text(row->sockets, sockets);
-	if (p->rows != ROWS_SOCKETS)
-		fprintf(p->on.out, " %8s", sockets);
-}
-
-/* "processes" */
-static const char *rows_title(enum watch_rows what)
-{
-	static const char *const titles[] = {
-		[ROWS_SOCKETS] = "sockets", [ROWS_PROCESSES] = "processes", [ROWS_CGROUPS] = "cgroups",
-		[ROWS_PEERS] = "remote peers", [ROWS_PORTS] = "local ports",
-	};
-
-	return titles[what];
-}
-
-static void print_row_heads(const struct watch_page *p, uint64_t over_ns, struct layout l)
-{
-	char heads[128];
-
-	snprintf(heads, sizeof(heads), "%s%s%s%s%s%s", over_ns ? "   sent/s    recv/s" : "     sent  received",
-		 !l.copied ? "" : over_ns ? "  copied/s" : "    copied",
-		 over_ns ? " no copy/s needless/s" : "   no copy  needless",
-		 p->rows == ROWS_SOCKETS ? "" : "  sockets", l.above ? "" : "  ",
-		 l.above ? "" : rows_title(p->rows));
-	print_heads(&p->on, heads);
-}
-
-/*
- *     sent  received    copied   no copy  needless  sockets  processes
- *  12.3 GB   3.10 MB    203 MB   12.1 GB       0 B       12  nginx, pid 812
- */
-void page_rows(const struct watch_page *p, const struct rows *rows, uint64_t over_ns)
-{
-	struct layout l = layout_of(p, rows, over_ns);
-
-	if (l.above)
-		page_text(&p->on, "", rows_title(p->rows), 0);
-	print_row_heads(p, over_ns, l);
-	for (int i = 0; i < rows->count && i < p->top; i++) {
-		if (l.above)
-			page_text(&p->on, "", rows->row[i].name, 2);
-		print_numbers(p, &rows->row[i], l.copied, over_ns);
-		fprintf(p->on.out, l.above ? "\n" : "  %s\n", rows->row[i].name);
-	}
 }

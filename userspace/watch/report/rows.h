@@ -3,7 +3,6 @@
 #ifndef COPYSCOPE_WATCH_REPORT_ROWS_H
 #define COPYSCOPE_WATCH_REPORT_ROWS_H
 
-#include "userspace/report/page.h"
 #include "userspace/watch/options/options.h"
 #include "userspace/watch/report/names.h"
 
@@ -27,23 +26,5 @@ struct rows {
 int rows_make(const struct watch_record *r, enum watch_rows what, enum rows_order order, bool lately,
 	      struct rows *rows);
 void rows_free(struct rows *rows);
-
-/* How a report of a watch is laid out: where it goes, how wide, which rows. */
-struct watch_page {
-	struct report_page on;
-	enum watch_rows rows;
-	enum rows_order order;
-	int top;
-};
-
-/* A page as wide as the terminal that @out is, or of 80 columns. */
-struct watch_page page_of(FILE *out, const struct watch_options *o);
-
-/* Prints the heads of columns and the first rows, each with its whole name. With @over_ns numbers are a
- * second's, and sockets those that were open in that time. */
-void page_rows(const struct watch_page *p, const struct rows *rows, uint64_t over_ns);
-
-/* How many lines each of them takes, at most. */
-int page_row_lines(const struct watch_page *p, const struct rows *rows, bool rates);
 
 #endif

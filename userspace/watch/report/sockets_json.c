@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Writes sums over the sockets of a watch, and the few sockets that its report names, as JSON. */
+/* Writes sums over the sockets of a watch as JSON, and finds the few that its report names. */
 #include "userspace/watch/report/sockets_json.h"
 
 #include <stdlib.h>
 
 #include "userspace/common/json.h"
 #include "userspace/watch/report/rows.h"
-#include "userspace/watch/report/watch_json.h"
 
 /* More processes that broke a law are named by no report. */
 enum { DOUBTED = 16 };
@@ -110,20 +109,15 @@ static int name_rows(const struct watch_record *r, const struct watch_options *o
 	return err;
 }
 
-json_t *sockets_named_json(const struct watch_record *r, const struct watch_options *o)
+bool *sockets_named(const struct watch_record *r, const struct watch_options *o)
 {
 	bool *named = calloc(r->socket_count + 1, sizeof(*named));
-	json_t *array = json_array();
 
-	if (!named || (o->rows == ROWS_SOCKETS && name_rows(r, o, named))) {
-		json_decref(array);
-		array = NULL;
+	if (named && o->rows == ROWS_SOCKETS && name_rows(r, o, named)) {
+		free(named);
+		return NULL;
 	}
-	if (array)
+	if (named)
 		name_broken(r, named);
-	for (int i = 0; array && i < r->socket_count; i++)
-		if (named[i])
-			json_array_append_new(array, watched_socket_json(r, &r->sockets[i]));
-	free(named);
-	return array;
+	return named;
 }

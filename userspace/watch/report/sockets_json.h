@@ -4,14 +4,15 @@
 #define COPYSCOPE_WATCH_REPORT_SOCKETS_JSON_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "userspace/watch/options/options.h"
 
 /* Sums over them that no other part of the record has. */
 json_t *socket_sums_json(const struct watch_record *r);
 
-/* Those that a report names: the first rows of its table, if that is of sockets, and of a process that broke a law the
- * first socket that did. NULL without memory. */
-json_t *sockets_named_json(const struct watch_record *r, const struct watch_options *o);
+/* Which of them a report names: the first rows of its table, if that is of sockets, and of a process that broke a law the
+ * first socket that did. The caller's to free; NULL without memory. */
+bool *sockets_named(const struct watch_record *r, const struct watch_options *o);
 
 #endif

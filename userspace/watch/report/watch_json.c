@@ -172,7 +172,7 @@ void put_watched_name(json_t *o, const struct watch_process_id *id, const char *
 	put(o, "comm", comm_json(comm));
 }
 
-json_t *watched_socket_json(const struct watch_record *r, const struct watch_socket *s)
+static json_t *watched_socket_json(const struct watch_record *r, const struct watch_socket *s)
 {
 	const char *protocol = s->datagrams ? "udp" : "tcp";
 	json_t *o = json_object();
@@ -684,9 +684,15 @@ int watch_json_write(const struct watch_record *r, const struct watch_options *o
 json_t *watch_report_json(const struct watch_record *r, const struct watch_options *o, char **command,
 			  const struct watch_ending *end)
 {
-	json_t *named = sockets_named_json(r, o), *all = record_of(r, o, command, end, named);
+	json_t *sockets = json_array(), *all;
+	bool *named = sockets_named(r, o);
 
-	put(all, "sockets_left_out", json_integer(r->socket_count - json_array_size(named)));
+	for (int i = 0; named && i < r->socket_count; i++)
+		if (named[i])
+			json_array_append_new(sockets, watched_socket_json(r, &r->sockets[i]));
+	free(named);
+	all = record_of(r, o, command, end, sockets);
+	put(all, "sockets_left_out", json_integer(r->socket_count - json_array_size(sockets)));
 	return all;
 }
 

@@ -45,8 +45,6 @@ json_t *cgroup_json(const struct watch_record *r, uint64_t cgroup);
 
 json_t *watched_sites_json(const struct watch_record *r, const struct watch_movements *m);
 
-json_t *watched_socket_json(const struct watch_record *r, const struct watch_socket *s);
-
 /* What a row of a table shows of it. */
 void put_row_figures(json_t *o, const struct watch_movements *m);
 

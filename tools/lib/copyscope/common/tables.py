@@ -23,6 +23,11 @@ def column(table: str, key: str) -> dict[str, str]:
     return {row["name"]: row[key] for row in TABLES[table]}
 
 
+def most(what: str) -> int:
+    """How many peers, ports or rows a watch tells apart at most."""
+    return next(row["most"] for row in TABLES["limits"] if row["name"] == what)
+
+
 SITES = names("sites")
 # The sites where a processor copies payload; the others hand over pages or drop bytes.
 COPY_SITES = names("sites", copies=True)

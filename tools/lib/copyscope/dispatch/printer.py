@@ -1,22 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0
 """Prints what a watch tells: the rows of each interval, and the report of its record.
 
-The watch counts, and is the process that was started: signals, terminal and exit status are its own.
-A child of it reads its documents (userspace/watch/reader.h) and prints them.
+The watch counts, and is the process that was started: signals and exit status are its own. A child
+of it reads its documents (userspace/watch/report/reader.h) and prints them.
 """
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import select
 import signal
+import socket
 import sys
+import termios
 from typing import Any
 
 from copyscope.cli import own_words
 
-# A Ctrl-C is for the watch, which tells then what it found.
-FOR_THE_WATCH = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+from .live import CTRL_Z, Live
+from .screen import KEYBOARD, is_possible
+
+Document = dict[str, Any]
+# A Ctrl-C is for the watch, which tells then what it found; with the others the terminal is given
+# back first, or was another's before.
+FOR_THE_WATCH = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP,
+                 signal.SIGTTIN, signal.SIGTTOU)
 WIDE = 80
+# A terminal is taken within this time once the watch is in front.
+STEP_S = 0.1
 
 
 def columns(out: int) -> str:
@@ -28,14 +40,14 @@ def columns(out: int) -> str:
 
 
 def takes_colours(out: int) -> bool:
-    """A terminal does, but for one that knows none, and where NO_COLOR says otherwise (no-color.org)."""
+    """A terminal that knows some does, unless NO_COLOR refuses them (no-color.org)."""
     return os.isatty(out) and not os.environ.get("NO_COLOR") and \
         os.environ.get("TERM", "dumb") not in ("", "dumb")
 
 
-def text_of(told: dict[str, Any], colours: bool) -> str:
+def text_of(told: Document, colours: bool) -> str:
     """What is printed of a document."""
-    # Not earlier: it is read while the window is open, and a watch that is refused needs none of it.
+    # Not earlier: it is read once the window is open, and a watch that is refused needs none of it.
     # pylint: disable-next=import-outside-toplevel
     from copyscope.report import page, rows, watch
     if "interval" in told:
@@ -54,48 +66,96 @@ def confine() -> None:
     power.give_up()
 
 
-def show(documents: int, out: int) -> None:
-    """Print each document at once, in one piece: a command may print to the same terminal."""
-    with open(documents, encoding="utf-8", errors="surrogateescape") as lines, \
-            open(out, "w", encoding="utf-8", errors="surrogateescape", closefd=False) as stream:
-        for line in lines:
-            os.environ["COLUMNS"] = columns(out)
-            told = json.loads(line)
-            stream.write(text_of(told, takes_colours(out)))
-            if "open" in told:
-                confine()
-            stream.flush()
+class Printer:
+    """Prints each document at once, in one piece: a command may print to the same terminal."""
+
+    def __init__(self, channel: int, out: int) -> None:
+        self.channel, self.out = channel, out
+        self.live: Live | None = None
+
+    def begin(self, told: Document) -> None:
+        """The window is open."""
+        if told.get("live") and is_possible():
+            # A terminal that may not be opened gets blocks.
+            with contextlib.suppress(OSError, termios.error):
+                self.live = Live(told["live"], self.channel)
+        text_of(told, False)
+        confine()
+
+    def take(self, told: Document) -> None:
+        """A document that the watch tells."""
+        if "open" in told:
+            self.begin(told)
+        if self.live and self.live.obey(told):
+            return
+        if "stop" in told:
+            os.write(self.channel, CTRL_Z)
+        os.environ["COLUMNS"] = columns(self.out)
+        text = text_of(told, takes_colours(self.out))
+        data = text.encode(errors="surrogateescape")
+        while data:
+            data = data[os.write(self.out, data):]
+
+    def run(self) -> None:
+        """Until the watch ends."""
+        rest = b""
+        while True:
+            keyboard = [KEYBOARD] if self.live and self.live.screen.is_shown else []
+            ready, _, _ = select.select([self.channel, *keyboard], [], [],
+                                        STEP_S if self.live else None)
+            if self.live:
+                self.live.serve()
+            if self.channel not in ready:
+                continue
+            part = os.read(self.channel, 1 << 20)
+            *lines, rest = (rest + part).split(b"\n")
+            for line in lines:
+                self.take(json.loads(line.decode(errors="surrogateescape")))
+            if not part:
+                return
+
+    def end(self) -> None:
+        """However it ends, the terminal is as it was."""
+        if self.live:
+            self.live.screen.give_back()
 
 
-def shown(documents: int, out: int) -> int:
-    """The exit status of the child that prints. A reader that left early is no error."""
-    for each in FOR_THE_WATCH:
+def shown(channel: int, out: int) -> int:
+    """The exit status of the child that prints. A reader that left early is no error, nor is a
+    terminal that is gone while the view is on it."""
+    for each in (*FOR_THE_WATCH, signal.SIGPIPE):
         signal.signal(each, signal.SIG_IGN)
+    printer = Printer(channel, out)
     try:
-        show(documents, out)
-        return 0
-    except BrokenPipeError:
-        return 0
-    except OSError as error:
-        print(f"copyscope watch: the report was not printed: {error.strerror}", file=sys.stderr)
-        return 1
+        printer.run()
+    except (BrokenPipeError, ConnectionResetError):
+        pass
+    except (OSError, termios.error) as error:
+        if not printer.live:
+            print(f"copyscope watch: the report was not printed: {os.strerror(error.args[0])}",
+                  file=sys.stderr)
+            return 1
+    finally:
+        with contextlib.suppress(OSError, termios.error):
+            printer.end()
+    return 0
 
 
 def read_by(words: list[str]) -> list[str]:
     """Fork the child that prints; the words of a watch that is read by it."""
-    documents, told = os.pipe()
+    channel, told = socket.socketpair()
     # Of a command it is on stderr: stdout is the command's.
     out = 2 if own_words(words) != words else 1
     child = os.fork()
     if not child:
         status = 1
         try:
-            os.close(told)
-            status = shown(documents, out)
+            told.close()
+            status = shown(channel.fileno(), out)
         except BaseException:  # pylint: disable=broad-exception-caught
             sys.excepthook(*sys.exc_info())
         finally:
             os._exit(status)
-    os.close(documents)
-    os.set_inheritable(told, True)
-    return ["--reader", f"{told},{child}", *words]
+    channel.close()
+    told.set_inheritable(True)
+    return ["--reader", f"{told.detach()},{child}", *words]

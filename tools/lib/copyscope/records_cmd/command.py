@@ -11,6 +11,7 @@ from typing import Any
 from copyscope import cli
 from copyscope.cli import Parser, folder, whole
 from copyscope.common.errors import Unusable
+from copyscope.common.tables import most
 from copyscope.common.text import csv_text, wrapped
 from copyscope.files.record_file import RecordFile
 from copyscope.records.check import check
@@ -30,8 +31,6 @@ from . import listing, others, page, pprof, report
 NAME = "records"
 # Options that write a file in place of the report.
 FILES = ("html", "folded", "pprof")
-# As watch has it.
-MOST_ROWS = 1000
 EPILOG = """\
 list      every record and sweep that is kept, the newest last
 show ID   the report of a record again, the answer of a sweep, or a baseline, a crossover, facts or
@@ -55,7 +54,7 @@ def build_parser() -> Parser:
     add("--laws", action="store_true", help="show every law that was tested, with both sides")
     add("--by", choices=TITLES, metavar="WHAT",
         help="show: rows of a watch by socket, process, cgroup, peer or port (default as watched)")
-    add("--top", type=whole(1, MOST_ROWS), metavar="N",
+    add("--top", type=whole(1, most("rows")), metavar="N",
         help="show: at most N rows, processes and stacks of a watch (default as watched)")
     add("--html", metavar="FILE", help="show: write the report as one page, with copy maps")
     add("--folded", metavar="FILE",

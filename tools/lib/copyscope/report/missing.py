@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from copyscope.common.tables import SITES
+from copyscope.common.tables import SITES, names
 
 from .page import labelled, plural
 
@@ -30,8 +30,8 @@ LOSSES = {
     "folded_processes": "processes that ended are in the sums, and not in the record one by one",
     "folded_sockets": "sockets that closed are in the sums, and not in the record one by one",
 }
-# Probes of packets and notifications, as in userspace/record/watch_record.c.
-OF_PACKETS = ("drops", "late_copy", "notifications", "taps")
+# Probes of packets and notifications.
+OF_PACKETS = names("packet_probes")
 
 
 @dataclass
@@ -46,8 +46,8 @@ class Lack:
         """Everything that is missing, by kind."""
         sites = ["all sites"] if set(self.sites) >= set(SITES) else self.sites
         parts = [", ".join(sites)]
-        for word, names in (("law", self.laws), ("counter", self.counters)):
-            parts.append(f"{word}{'s' * (len(names) > 1)} {', '.join(names)}" if names else "")
+        for word, each in (("law", self.laws), ("counter", self.counters)):
+            parts.append(f"{word}{'s' * (len(each) > 1)} {', '.join(each)}" if each else "")
         return "; ".join(filter(None, parts))
 
 

@@ -19,7 +19,9 @@ class Tinted(str):
 
     @classmethod
     def of(cls, tint: str, lines: list[str]) -> list[str]:
-        """These lines in that look."""
+        """These lines in that look; as they are in none."""
+        if not tint:
+            return lines
         made = [cls(line) for line in lines]
         for each in made:
             each.tint = tint

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from copyscope.common.tables import most
 from copyscope.common.text import bytes_text, columns
 
 from .figures import added, copied, moved, needless, number, uncopied
@@ -14,9 +15,7 @@ from .verdicts import sums_short
 Document = dict[str, Any]
 TITLES = {"socket": "sockets", "process": "processes", "cgroup": "cgroups", "peer": "remote peers",
           "port": "local ports"}
-# How many are told apart, as in userspace/record/watch_record.h.
-FURTHER = {"peer": "all other peers: 10,000 are told apart",
-           "port": "all other ports: 1,000 are told apart"}
+FURTHER = {by: f"all other {by}s: {most(f'{by}s'):,} are told apart" for by in ("peer", "port")}
 NUMBERS, COPIED, SOCKETS = 39, 10, 9
 PEERS_BESIDE = 5
 # Of bytes, and of bytes a second.
@@ -113,12 +112,26 @@ def rows_of(data: Document, by: str) -> list[Row]:
                   key=lambda row: (-(row.needless or 0), -row.bytes, row.name))
 
 
+def room_for(by: str, rates: bool) -> int:
+    """Columns for a name beside its numbers."""
+    return columns() - NUMBERS - SOCKETS * (by != "socket") - rates - 2
+
+
+def widest_of(shown: list[Row]) -> int:
+    """Columns of the longest name."""
+    return max((len(row.name) for row in shown), default=0)
+
+
+def lines_of_a_row(shown: list[Row], by: str) -> int:
+    """How many each row of an interval takes at most."""
+    widest = widest_of(shown)
+    return 2 + widest // columns() if widest > room_for(by, True) else 1
+
+
 def laid_out(shown: list[Row], by: str, rates: bool) -> list[str]:
     """A name that identifies a row is never cut: where one does not fit beside its numbers, all
     stand above theirs. What was copied, which each site has, makes room for a name."""
-    counted = by != "socket"
-    room = columns() - NUMBERS - SOCKETS * counted - rates - 2
-    widest = max((len(row.name) for row in shown), default=0)
+    counted, room, widest = by != "socket", room_for(by, rates), widest_of(shown)
     above = widest > room
     with_copied = above or widest <= room - COPIED
     sent, copies, others = HEADS[rates]
@@ -139,10 +152,15 @@ def table(data: Document, by: str, top: int) -> list[str]:
     return ["", *laid_out(found[:top], by, False), *more] if found else []
 
 
+def figures_of(found: Document, each: Document) -> Row:
+    """A row of an interval, or all of it: a second's numbers."""
+    name = each.get("name") or FURTHER.get(found["by"], "")
+    return row_of_figures(name, each).a_second(found["over_ns"])
+
+
 def interval(found: Document) -> list[str]:
     """The first rows of an interval, a second's numbers, in the order that the watch gave them."""
-    shown = [row_of_figures(each["name"], each).a_second(found["over_ns"])
-             for each in found["rows"]]
+    shown = [figures_of(found, each) for each in found["rows"]]
     more = [f"{'':48}  {found['further']} more"] if found["further"] else []
     return [f"{found['seconds']:.1f} s", *sums_short(found["sums_short"]),
             *laid_out(shown, found["by"], True), *more, ""]

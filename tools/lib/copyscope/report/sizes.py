@@ -131,4 +131,4 @@ def lines(data: Document, top: int) -> list[str]:
         said += folded("", f"{found['unsized_calls']:,} calls are in none of these: it was not "
                        "known yet that their sockets are the subject's.")
     broken = found["law"]["status"] == "broken"
-    return said + (tinted(BAD, "", law(found)) if broken else folded("", law(found)))
+    return said + tinted(BAD if broken else "", "", law(found))

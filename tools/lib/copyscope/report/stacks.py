@@ -111,7 +111,7 @@ def unread(modules: list[Document]) -> list[str]:
 
 
 def foot(data: Document) -> list[str]:
-    """What is in no stack, and what is odd of those that are there."""
+    """What is in no stack, what is odd of those that are there, and their law."""
     found = data["stacks"]
     said = []
     if found["unstacked_bytes"]:
@@ -122,13 +122,8 @@ def foot(data: Document) -> list[str]:
         said.append(f"no frame has a name: {found['why']}")
     said += [f"{each['path']} was replaced or removed while it ran: names are those of what ran"
              for each in found["modules"] if each["replaced"]]
-    return [*said, *unread(found["modules"])]
-
-
-def law(found: Document) -> list[str]:
-    """Do they add up?"""
-    text = f"law stacks: {found['status']}" + (f": {found['why']}" if found["why"] else "")
-    return tinted(BAD, "  ", text, 2) if found["status"] == "broken" else folded("  ", text, 2)
+    why = f": {found['law']['why']}" if found["law"]["why"] else ""
+    return [*said, *unread(found["modules"]), f"law stacks: {found['law']['status']}{why}"]
 
 
 def lines(data: Document, top: int) -> list[str]:
@@ -144,6 +139,8 @@ def lines(data: Document, top: int) -> list[str]:
         said += folded(f"  {moved:>8} {part:>8}  {site:12} ", f"{frames}; {calls} of {process}", 34)
     if len(found) > top:
         said.append(f"  {len(found) - top} more stacks: --top {len(found)}")
-    for each in foot(data):
+    *rest, law = foot(data)
+    for each in rest:
         said += folded("  ", each, 2)
-    return said + law(data["stacks"]["law"])
+    broken = data["stacks"]["law"]["status"] == "broken"
+    return said + tinted(BAD if broken else "", "  ", law, 2)

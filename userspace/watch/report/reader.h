@@ -2,12 +2,14 @@
 /*
  * The process that prints what a watch found (tools/lib/copyscope/dispatch/printer.py).
  *
- * `copyscope watch` starts it and becomes the watch: `watch --reader FD,PID ...`. It reads documents from a pipe, a line
- * of JSON each: {"open": true} once the window is open, {"interval": ...} for each interval, {"record": ..., "file": ...}
- * at the end. Without it, or if it is killed, a watch counts and writes its record all the same.
+ * `copyscope watch` starts it and becomes the watch: `watch --reader FD,PID ...`. It reads documents from a socket, a line
+ * of JSON each: {"open": true, "live": WHOM} once the window is open, {"interval": ...} for each interval, {"record": ...,
+ * "file": ...} at the end. On a terminal it may show intervals live: then it sends the keys that are typed, and takes the
+ * terminal back for {"stop": true}, which it answers by Ctrl-Z, until {"go": true}. Without it, or if it is killed, a watch
+ * counts and writes its record all the same.
  */
-#ifndef COPYSCOPE_WATCH_READER_H
-#define COPYSCOPE_WATCH_READER_H
+#ifndef COPYSCOPE_WATCH_REPORT_READER_H
+#define COPYSCOPE_WATCH_REPORT_READER_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -24,6 +26,9 @@ void reader_take(struct reader *reader, int *argc, char ***argv);
 
 /* Takes @o over. 0, or -errno: the reader is gone; nothing more is to be told then. */
 int reader_tell(struct reader *reader, json_t *o);
+
+/* A key that was typed; 0: none, -1: the reader is gone. */
+int reader_key(struct reader *reader);
 
 /* Nothing more is told: waits until all is printed. True if it could be, or nobody was to print. */
 bool reader_end(struct reader *reader);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tells the process that prints for a watch what it found, and waits for its end. */
-#include "userspace/watch/reader.h"
+#include "userspace/watch/report/reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "userspace/report/parts_json.h"
@@ -38,6 +39,14 @@ void reader_take(struct reader *reader, int *argc, char ***argv)
 int reader_tell(struct reader *reader, json_t *o)
 {
 	return json_write_line(o, reader->out);
+}
+
+int reader_key(struct reader *reader)
+{
+	unsigned char key;
+	ssize_t got = recv(fileno(reader->out), &key, 1, MSG_DONTWAIT);
+
+	return got == 1 ? key : got < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
 }
 
 bool reader_end(struct reader *reader)
