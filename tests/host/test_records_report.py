@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a record is shown as again is what its run printed, line by line."""
+"""What is shown of a run's record is what the run printed, to the letter: of each kind of run, one."""
 from __future__ import annotations
 
+import os
 import subprocess
 
 import pytest
@@ -9,23 +10,23 @@ import pytest
 from helpers.records import ROOT, WELL, needs_root, run
 
 pytestmark = needs_root
+LOOKS = {"--exact", "--laws"}
 
 
-def paragraphs(text: str) -> list[str]:
-    """A report's paragraphs, without the verdict: that of a record gives every digit."""
-    return text.strip().split("\n\n")[1:]
-
-
-@pytest.mark.parametrize("words", [
-    ("A3", 65536, 1, "--messages", 20), ("A1-8send", 512, 3, "--messages", 40, "--pass", "counted"),
-    ("A3-unset", 4096, 1, "--messages", 20, "--path", "lo", "--pattern", "rr"),
-    ("A2", 4096, 1, "--messages", 20, "--no-probes")])
-def test_a_record_is_shown_as_its_run_was(words, tmp_path):
+@pytest.mark.parametrize("columns, words", [
+    ("80", ("A3", 65536, 1, "--messages", 20)),
+    ("120", ("A1-8send", 512, 3, "--messages", 40, "--pass", "counted", "--laws")),
+    ("80", ("A3-unset", 4096, 1, "--messages", 20, "--path", "lo", "--pattern", "rr", "--exact")),
+    ("60", ("vmsplice", 4093, 1, "--messages", 23, "--path", "lo", "--exact", "--laws")),
+    ("80", ("A3", 4093, 1, "--messages", 23, "--pass", "counted", "--break", "lose-update")),
+    ("80", ("A2", 4096, 1, "--messages", 20, "--no-probes"))])
+def test_a_record_is_shown_as_its_run_was(columns, words, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", columns)
     file = tmp_path / "run.json"
     done = run(*words, "--json", file)
-    assert done.code in WELL, done.err
-    shown = subprocess.run([ROOT / "tools/records", "show", file], capture_output=True, text=True,
-                           timeout=60, check=True)
-    *again, origin = paragraphs(shown.stdout)
-    *said, place = paragraphs(done.out)
+    assert done.code in ((1,) if "--break" in words else WELL), done.err
+    shown = subprocess.run([ROOT / "tools/records", "show", file, *LOOKS & {*words}], capture_output=True,
+                           text=True, timeout=60, check=True, env={**os.environ, "COLUMNS": columns})
+    again, origin = shown.stdout.rsplit("\n\n", 1)
+    said, place = done.out.rsplit("\n\n", 1)
     assert again == said and origin.startswith("record 20") and place.startswith("record  ")

@@ -204,6 +204,7 @@ static json_t *pass_json(const struct pass_view *pass)
 	put(o, "elapsed_ns", integer_if(rx->known && rx->elapsed_ns, rx->elapsed_ns));
 	put(o, "messages", integer_if(rx->known, rx->sum.messages));
 	put_moved(o, tx, rx);
+	put(o, "receiver_bytes", integer_if(rx->known, rx->sum.received_bytes));
 	put(o, "throughput_gbps", gbps_json(pass));
 	put(o, "latency_us", latency_json(rx));
 	put(o, "first_client", first_client_json(rx));

@@ -35,6 +35,8 @@ class Pass:
     others_share: float | None          # of all CPUs' time, that other programs used in its window
     stolen_share: float | None          # that the hypervisor took
     modelled: Modelled | None = None    # what the plugin of an emulator counted
+    modelled_data: dict[str, Any] | None = None     # the same as the record has it, or why not
+    receiver_bytes: int | None = None   # of received_bytes; older records do not say
 
     @property
     def probed(self) -> bool:
@@ -76,7 +78,8 @@ def of(data: dict[str, Any], kind: str) -> Pass | None:
     return None if found is None else Pass(
         kind, found["elapsed_ns"], found["messages"], found["received_bytes"],
         found["throughput_gbps"], found["latency_us"], found["counters"], found["first_client"],
-        found.get("asked_s", shared_s(data)), *shares_of(found), modelled.of(found))
+        found.get("asked_s", shared_s(data)), *shares_of(found), modelled.of(found),
+        found.get("modelled"), found.get("receiver_bytes"))
 
 
 def alone(data: dict[str, Any]) -> Pass:

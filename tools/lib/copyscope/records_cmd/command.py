@@ -21,12 +21,13 @@ from copyscope.records.load import load_plan, load_sweep
 from copyscope.records.run_record import NO_PROFILE, Record
 from copyscope.records.stacks import folded_lines, has
 from copyscope.records.watch_record import check_watch, is_watch, whole_of
-from copyscope.report import watch
+from copyscope.report import run, watch
+from copyscope.report.look import Look
 from copyscope.report.page import View
 from copyscope.report.rows import TITLES
 from copyscope.runs import answer, pairs, tables
 
-from . import listing, others, page, pprof, report
+from . import listing, others, page, pprof
 
 NAME = "records"
 # Options that write a file in place of the report.
@@ -52,6 +53,7 @@ def build_parser() -> Parser:
     add("ids", nargs="*", metavar="ID", help="what to show")
     add("--in", dest="folder", type=folder, metavar="DIR", help="another folder of records")
     add("--laws", action="store_true", help="show every law that was tested, with both sides")
+    add("--exact", action="store_true", help="show: every digit of a run, and a row for each site")
     add("--by", choices=TITLES, metavar="WHAT",
         help="show: rows of a watch by socket, process, cgroup, peer or port (default as watched)")
     add("--top", type=whole(1, most("rows")), metavar="N",
@@ -75,6 +77,8 @@ def check_options(options: argparse.Namespace) -> None:
         raise Unusable("--by and --top are of the report of a watch: without list, --csv, --html")
     if options.laws and options.csv:
         raise Unusable("--laws is of the report and --csv has none: leave out one")
+    if options.exact and (options.act == "list" or options.csv or options.html):
+        raise Unusable("--exact is of the report of a run: without list, --csv, --html")
     asked = [each for each in FILES if getattr(options, each)]
     if asked and (options.act == "list" or options.laws or options.csv or len(options.ids) != 1 or
                   len(asked) > 1):
@@ -130,8 +134,8 @@ def show(path: Path, options: argparse.Namespace) -> list[str]:
         if other is not None:
             return other
         check(data, path)
-        said = report.lines(Record(data, path), options.laws)
-    return [*said, "", *wrapped(report.foot(Record(data, path)))]
+        said = run.lines(Record(data, path), Look(options.laws, options.exact))
+    return [*said, "", *wrapped(run.foot(Record(data, path)))]
 
 
 def watch_of(path: Path, option: str) -> Record:

@@ -14,10 +14,19 @@ from copyscope.common.text import bytes_text
 from copyscope.common.tree import ROOT
 from copyscope.records.run_record import Record
 from copyscope.records.stacks import has as has_stacks
-from copyscope.report import counts, cpu, missing as watch_missing, stacks, verdicts, watch
-from copyscope.report.tables import MEANING, side
-
-from . import missing, report
+from copyscope.report import (
+    counts,
+    cpu,
+    missing,
+    run,
+    run_missing,
+    sentence,
+    stacks,
+    verdicts,
+    watch,
+    zero_copy,
+)
+from copyscope.report.tables import MEANING, TLS_LAWS, side, tls_moved
 
 # Of processes, those that moved most.
 MOST_MAPS = 4
@@ -35,7 +44,7 @@ def site_rows(record: Record) -> list[list[str]]:
     """Every site that bytes passed."""
     found = [(site, record.site_bytes(site)) for site in SITES]
     return [[site, bytes_text(passed), watch.share_of(record.data, site, passed) if record.watched
-             else report.share_of(record, passed),
+             else run.share_of(record, passed),
              record.site_how(site).replace("_", " "), MEANING[site]]
             for site, passed in found if passed]
 
@@ -60,9 +69,11 @@ def process_rows(record: Record) -> list[list[str]]:
 
 
 def law_rows(record: Record) -> list[list[str]]:
-    """Every law with both sides."""
+    """Every law with both sides; those of kernel TLS where it moved a byte."""
+    tls = tls_moved(record.data)
     return [[each["law"], each["status"], side(each.get("left")), side(each.get("right")),
-             side(each["residual"]), each.get("why") or ""] for each in report.laws_of(record)]
+             side(each["residual"]), each.get("why") or ""] for each in record.data["laws"]
+            if tls or each["law"] not in TLS_LAWS]
 
 
 def with_names_of_its_own(drawing: str, name: str) -> str:
@@ -97,15 +108,15 @@ def where(record: Record) -> dict[str, Any]:
 def words(record: Record) -> dict[str, Any]:
     """What the report says in sentences."""
     if not record.watched:
-        return {"sentences": [report.verdict(record)], "head": report.head(record),
-                "refusals": report.refusals(record), "cpu": [], "cpu_head": "",
-                "missing": missing.texts(record)}
+        return {"sentences": [sentence.of(record, True)], "head": run.head(record),
+                "refusals": zero_copy.refusals(record), "cpu": [], "cpu_head": "",
+                "missing": run_missing.texts(record)}
     data = record.data
     told = verdicts.active(data)
     return {"sentences": [f"{each['process']}: {each['sentence']}" for each in told],
             "head": watch.head(data), "refusals": counts.refused(data),
             "cpu": cpu.processes(data), "cpu_head": cpu.head(data),
-            "missing": watch_missing.texts(data)}
+            "missing": missing.texts(data)}
 
 
 def page(record: Record, source: Path) -> str:
@@ -116,5 +127,5 @@ def page(record: Record, source: Path) -> str:
         "causes": cause_rows(record), "processes": processes, **where(record),
         # Where nothing moved there is no way to draw.
         "maps": maps(source) if processes or not record.watched else [],
-        "laws": law_rows(record), "foot": report.foot(record)}
+        "laws": law_rows(record), "foot": run.foot(record)}
     return templates(Path(__file__).parent).get_template("page.html").render(told)

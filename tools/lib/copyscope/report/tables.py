@@ -20,15 +20,25 @@ def tls_moved(data: Document) -> bool:
     return any(data["sites"][site]["bytes"] for site in TLS_SITES)
 
 
-def sites(data: Document, share_is: str, share: Callable[[str, int], str]) -> list[str]:
-    """Every site that bytes passed, then the names of those that none passed."""
-    said = ["", *heads(f"{'site':14} {'bytes':>9} {share_is:>9}  {'how':8}  what became of them")]
+def amount(count: int, exact: bool) -> str:
+    """65.5 MB, or 65,536,000; in a column."""
+    return f"{count:>17,}" if exact else f"{bytes_text(count):>9}"
+
+
+def sites(data: Document, share_is: str, share: Callable[[str, int], str], exact: bool = False,
+          each: Callable[[int], str] | None = None) -> list[str]:
+    """Every site that bytes passed, then the names of those that none passed; `exact`: a row for
+    each. On a wide page there is room for what they are of `each` message."""
+    wide = "" if each is None else f"{'bytes/message':>14} "
+    said = ["", f"{'site':14} {'bytes':>{17 if exact else 9}} {wide}{share_is:>9}  {'how':8}  "
+            "what became of them"]
     empty: dict[str, list[str]] = {"measured": [], "derived": []}
     tls = tls_moved(data)
     for site in SITES:
         passed, how = data["sites"][site]["bytes"], data["sites"][site]["how"]
-        if passed:
-            first = f"{site:14} {bytes_text(passed):>9} {share(site, passed):>9}  {how:8}  "
+        if passed or exact and passed == 0:
+            wide = "" if each is None else f"{each(passed):>14} "
+            first = f"{site:14} {amount(passed, exact)} {wide}{share(site, passed):>9}  {how:8}  "
             said += folded(first, MEANING[site], len(first))
         elif passed == 0 and (tls or site not in TLS_SITES):
             empty[how].append(site)
@@ -36,18 +46,20 @@ def sites(data: Document, share_is: str, share: Callable[[str, int], str]) -> li
     return said + (labelled("nothing at", nothing) if nothing else [])
 
 
-def causes(data: Document) -> list[str]:
-    """Why bytes were copied, and what helps. A send that was refused has no bytes."""
+def causes(data: Document, whole: int | None = None, exact: bool = False) -> list[str]:
+    """Why bytes were copied, and what helps. A send that was refused has no bytes. `whole`: what
+    they are a share of, if that is not what TCP accepted."""
     known = [each for each in data["causes"] if each["bytes"] is not None]
     if not known:
         return []
-    said = ["", *heads(f"{'why it was copied':28} {'site':12} {'bytes':>9} {'payload':>9} "
-                       f"{'calls':>10}")]
+    if whole is None:
+        whole = data["counts"]["accepted_bytes"] or 0
+    said = ["", f"{'why it was copied':28} {'site':12} {'bytes':>{17 if exact else 9}} "
+            f"{'payload':>9} {'calls':>10}"]
     for each in known:
-        share = share_text(each["bytes"], data["counts"]["accepted_bytes"] or 0)
         calls = f"{each['calls']:,}" if each.get("calls") else "-"
-        said.append(f"{each['cause']:28} {each['site']:12} {bytes_text(each['bytes']):>9} "
-                    f"{share:>9} {calls:>10}")
+        said.append(f"{each['cause']:28} {each['site']:12} {amount(each['bytes'], exact)} "
+                    f"{share_text(each['bytes'], whole):>9} {calls:>10}")
         said += folded("    ", each["remedy"] or "", 4)
         if each.get("stack"):
             said += folded("    stack: ", each["stack"], 11)
@@ -59,8 +71,10 @@ def side(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
 
 
-def law_rows(laws: list[Document], statuses: Collection[str]) -> list[str]:
-    """The laws with one of these statuses: both sides and what is between them."""
+def law_rows(laws: list[Document], statuses: Collection[str],
+             broken: Callable[[str], str] = str) -> list[str]:
+    """The laws with one of these statuses: both sides and what is between them. `broken` colours
+    the row of one that broke."""
     found = [each for each in laws if each["status"] in statuses]
     if not found:
         return []
@@ -68,7 +82,7 @@ def law_rows(laws: list[Document], statuses: Collection[str]) -> list[str]:
     for each in found:
         row = f"{each['law']:23} {each['status']:8} {side(each.get('left')):>17} " \
             f"{side(each.get('right')):>17} {side(each['residual']):>10}"
-        said += Tinted.of(BAD, [row]) if each["status"] == "broken" else [row]
+        said.append(broken(row) if each["status"] == "broken" else row)
         said += folded("    ", f"left: {each.get('left_is')}; right: {each.get('right_is')}", 4)
         if each["status"] == "broken" and each.get("why"):
             said += folded("    ", each["why"], 4)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from copyscope.records.run_record import ENDS, Record
-from copyscope.report import missing
+
+from . import missing
 
 
 def pins(record: Record) -> str:

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The report of a run out of its record, part after part."""
+from __future__ import annotations
+
+from copyscope.records.run_record import Record
+
+from . import caches, run_cost, run_missing, sentence, tables, times, zero_copy
+from .look import BAD, BOLD, GOOD, WIDE, Look
+from .page import folded, labelled, plural, report_columns
+
+
+def verdict(record: Record, look: Look) -> list[str]:
+    """What it comes to."""
+    found = record.at("experiment.verdict")
+    bad = isinstance(found, dict) and not found["passed"]
+    return look.tinted(BAD if bad else BOLD, folded("", sentence.of(record, look.exact)))
+
+
+def seen_by(backend: str) -> str:
+    """Which probes counted."""
+    return "no probes" if backend == "none" else f"{backend} backend"
+
+
+def head(record: Record) -> str:
+    """What was sent where: 1,000 messages of 65,536 bytes, 4 connections, stream, path veth, ..."""
+    far = record.at("experiment.peer.machine.kernel")
+    return (f"{plural(record.messages or 0, 'message')} of {record.bytes:,} bytes, "
+            f"{plural(record.threads, 'connection')}, {record.workload('pattern')}, path "
+            f"{record.path}, kernel {record.kernel}, {seen_by(record.backend)}"
+            + (f"; to kernel {far}, {seen_by(record.at('experiment.peer.backend.name'))}"
+               if far else ""))
+
+
+def accepted(record: Record) -> int:
+    """Bytes that send accepted: of kernel TLS those of the program, not records."""
+    count = {name: record.at(f"counts.{name}") or 0 for name in
+             ("accepted_bytes", "tls_carried_bytes", "tls_accepted_bytes")}
+    return count["accepted_bytes"] - count["tls_carried_bytes"] + count["tls_accepted_bytes"]
+
+
+def share_of(record: Record, passed: int) -> str:
+    """Bytes of a site per byte that send accepted."""
+    whole = accepted(record)
+    if not whole:
+        return "-"
+    return "< 0.001" if passed and passed / whole < 0.0005 else f"{passed / whole:.3f}"
+
+
+def of_message(record: Record, passed: int) -> str:
+    """Bytes of a site per message."""
+    return f"{passed / record.messages:.1f}" if record.messages else "-"
+
+
+def sites(record: Record, look: Look) -> list[str]:
+    """What passed where."""
+    if record.backend == "none":
+        return []
+    wide = (lambda passed: of_message(record, passed)) if report_columns() >= WIDE else None
+    return look.headed(tables.sites(record.data, "per byte", lambda _, passed:
+                                    share_of(record, passed), exact=look.exact, each=wide))
+
+
+def laws(record: Record, look: Look) -> list[str]:
+    """One line if all balance; else each that broke, with both sides."""
+    statuses = [each["status"] for each in record.data["laws"]]
+    tested, broken = len(statuses) - statuses.count("not testable"), statuses.count("broken")
+    if not tested and record.backend == "none":
+        return []
+    if not tested:
+        text = "none could be tested"
+    elif broken:
+        text = f"{broken} of the {tested} that can be tested " \
+               f"{'is' if broken == 1 else 'are'} broken: do not trust this run"
+    else:
+        more = "" if look.laws else "; --laws lists them"
+        text = f"{'the' if tested == 1 else 'all'} {plural(tested, 'law')} that can be tested " \
+               f"balance{'s' * (tested == 1)} to the byte{more}"
+    wanted = {"broken", "balanced"} if look.laws else {"broken"}
+    rows = tables.law_rows(record.data["laws"], wanted, lambda row: look.tinted(BAD, [row])[0])
+    said = look.tinted(BAD if broken else GOOD if tested else BOLD, labelled("laws", text))
+    return ["", *said, *look.tinted(BOLD, rows[:1]), *rows[1:]]
+
+
+def foot(record: Record) -> str:
+    """What made a record, and where."""
+    return f"record {record.id}, started {record.at('started')}, commit " \
+           f"{record.at('tool.commit')}, {record.at('machine.cpu_model')}, " \
+           f"{plural(record.at('machine.cpus'), 'CPU')}"
+
+
+def lines(record: Record, look: Look) -> list[str]:
+    """The whole report."""
+    return [*verdict(record, look), "", *folded("", head(record)), *times.lines(record, look),
+            *sites(record, look),
+            *look.headed(tables.causes(record.data, accepted(record), look.exact)),
+            *zero_copy.lines(record, look), *laws(record, look), *times.counters(record, look),
+            *caches.lines(record), *run_cost.calls(record, look), *run_cost.overhead(record),
+            *run_missing.lines(record)]
