@@ -11,7 +11,6 @@
 #include "userspace/common/system/confine.h"
 #include "userspace/common/system/machine.h"
 #include "userspace/common/system/record_file.h"
-#include "userspace/common/text.h"
 #include "userspace/judge/causes.h"
 #include "userspace/judge/cost.h"
 #include "userspace/judge/laws.h"
@@ -20,7 +19,6 @@
 #include "userspace/path/optmem.h"
 #include "userspace/peer/peer.h"
 #include "userspace/report/record_json.h"
-#include "userspace/report/report.h"
 #include "userspace/run/before_start.h"
 #include "userspace/run/ends/ending.h"
 #include "userspace/run/ends/launch.h"
@@ -83,7 +81,6 @@ static int tell(struct run *run)
 {
 	bool to_stdout = record_file_is_stdout(&run->record_file);
 	const struct options *o = &run->options;
-	const struct report_page page = { stdout, o->columns, o->colours, o->exact, o->laws };
 	int err;
 
 	streams_write_whole();
@@ -94,9 +91,13 @@ static int tell(struct run *run)
 		record_file_tell(&run->record_file, "trace_run", err);
 	if (o->quiet || to_stdout)
 		return err;
-	report_print(&run->record, &page);
+	/* Who prints the report may be gone: the record is kept by now. */
+	if (o->tells)
+		record_write(&run->record, stdout);
 	if (!err)
-		printf("\nrecord         %s\n", printable(run->record_file.path));
+		printf("record         %s\n", printable(run->record_file.path));
+	else if (o->tells)
+		puts("record");
 	return err;
 }
 

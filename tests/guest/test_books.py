@@ -6,7 +6,7 @@ import pytest
 
 from copyscope.common.releases import age_key
 from guest.boots import ALL, EDGES, TIMEOUT_S, Asked, Maker, dealt, run_lines, where_run
-from helpers import records
+from helpers import records, run_report
 from helpers.books import (
     PRIME_BYTES,
     PRIME_MESSAGES,
@@ -221,7 +221,7 @@ def test_a_lost_count_breaks_its_law(outcome, mutation):
     record = outcome.record(mutation)
     assert outcome.status(mutation) == 1
     assert records.law(record, law)["status"] == "broken"
-    assert f"{law} " in outcome.text(f"{mutation}.out")
+    assert f"\n{law} " in run_report.printed(record)
 
 
 @on_kernels("what", DETACHED, "detach.{}".format)

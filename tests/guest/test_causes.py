@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from guest.boots import RELEASES, Asked, Maker, dealt, run_lines, where_made
-from helpers import records
+from helpers import records, run_report
 from helpers.books import check_books
 
 MESSAGES, BYTES = 200, 65536
@@ -132,7 +132,7 @@ def test_a_flag_without_its_option_is_told_apart(outcome, run):
 
 @of_runs("run", "memlock")
 def test_the_report_shows_share_calls_and_remedy(outcome, run):
-    text = outcome.text(f"{run}.out")
+    text = run_report.printed(outcome.record(run))
     assert "why it was copied" in text and "RLIMIT_MEMLOCK" in text
     assert max(map(len, text.splitlines())) < 100
 
@@ -146,7 +146,7 @@ def test_a_reader_nobody_knows_is_unknown_and_shown_with_its_stack(outcome):
     assert all(each["bytes"] == each["calls"] > 0 for each in unknown)
     # Whatever translates the filter leaves no frame that could be followed further.
     assert all("bpf_skb_load_helper" in each["stack"] for each in unknown)
-    text = outcome.text("filter.out")
+    text = run_report.printed(record)
     assert "stack: " in text and "please report this stack" in text
     assert {"packet tap on tx", "packet tap on rx"} <= set(records.causes(record, "late_copy"))
 

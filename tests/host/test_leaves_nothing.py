@@ -42,7 +42,8 @@ def kill_some(place, dice):
     moments = [dice.uniform(0, LATEST_S) for _ in range(PARALLEL)]
     paths = [dice.choice(["lo", "veth"]) for _ in range(PARALLEL)]
     began = time.monotonic()
-    runs = [start(place, "--path", path) for path in paths]
+    # Without a report that is to be printed: what is killed is then what measures.
+    runs = [start(place, "--path", path, "--quiet") for path in paths]
     for moment, run in sorted(zip(moments, runs), key=lambda pair: pair[0]):
         time.sleep(max(0, began + moment - time.monotonic()))
         run.kill()
@@ -70,7 +71,7 @@ def test_sigkill_at_50_random_moments_leaves_nothing(place):
 @pytest.mark.parametrize("path", ["lo", "veth"])
 def test_sigkill_in_mid_run_leaves_nothing(place, path, passes):
     before = Machine()
-    run = start(place, "--path", path, "--pass", passes)
+    run = start(place, "--path", path, "--pass", passes, "--quiet")
     try:
         pids = processes.wait_running(run.pid)
         inside = leftovers.network_namespaces()
@@ -84,6 +85,20 @@ def test_sigkill_in_mid_run_leaves_nothing(place, path, passes):
         run.communicate(timeout=GRACE_S)
     before.check()
     assert not os.listdir(place / "runs")
+
+
+def test_a_run_whose_report_nobody_prints_any_more_ends_and_has_its_record(place):
+    before = Machine()
+    run = start(place, "--pass", "counted")
+    processes.wait_running(run.pid)
+    collector, = processes.children(run.pid)
+    run.kill()
+    run.communicate(timeout=GRACE_S)
+    assert os.waitstatus_to_exitcode(os.waitpid(collector, 0)[1]) == 128 + signal.SIGTERM
+    name, = os.listdir(place / "runs")
+    record = records.load(place / "runs" / name)
+    assert record["experiment"]["outcome"]["status"] == "interrupted" and not records.laws_with(record, "broken")
+    before.check()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

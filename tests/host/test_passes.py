@@ -61,8 +61,7 @@ def test_a_blind_counted_pass_is_made_again_alone(tmp_path):
     run = records.start("A2", 4096, 1, "--seconds", 0.3, "--break", "miss-hits", "--json", file)
     timed = set()
     while run.poll() is None:
-        timed |= {pid for one_try in processes.children(run.pid)
-                  for pid in processes.children(one_try) if processes.comm(pid) == "timed pass"}
+        timed |= {pid for pid in processes.descendants(run.pid) if processes.comm(pid) == "timed pass"}
         time.sleep(0.01)
     said = run.communicate()[1]
     record = records.load(file)

@@ -288,7 +288,7 @@ def test_the_new_site_is_counted_to_the_byte_and_named_in_the_report(tree):
     record = a_run(tree)
     assert record["sites"]["rx_test"]["how"] == "measured"
     assert record["sites"]["rx_test"]["bytes"] == 23 * 4093 == record["sites"]["rx_copy"]["bytes"]
-    shown = run(tree, "build/trace_run", "A2", "4093", "2", "--path", "lo", "--messages", "23")
+    shown = run(tree, "tools/trace_run", "A2", "4093", "2", "--path", "lo", "--messages", "23")
     assert re.search(r"^rx_test +94.1 kB +1.000 +measured +given back by a receive call$", shown, re.M)
 
 

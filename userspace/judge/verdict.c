@@ -60,13 +60,9 @@ static uint64_t sent_clean(const struct record *r)
 	return copied < referenced ? referenced - copied : 0;
 }
 
-/* "65,536,000 bytes", or "65.5 MB" for people. */
-static void amount(bool exact, uint64_t bytes, char text[static 40])
+/* "65,536,000 bytes" */
+static void amount(uint64_t bytes, char text[static 40])
 {
-	if (!exact) {
-		bytes_text(bytes, text);
-		return;
-	}
 	number_text(bytes, text);
 	strcat(text, bytes == 1 ? " byte" : " bytes");
 }
@@ -82,7 +78,7 @@ static void add_sentence(char *text, size_t size, const char *format, uint64_t a
 }
 
 /* Warnings: completions that do not report copies, and a capture beside the path. */
-static void add_reservations(const struct record *r, bool exact, bool all_copied, char *text, size_t size)
+static void add_reservations(const struct record *r, bool all_copied, char *text, size_t size)
 {
 	const struct app_totals *totals = record_app(r, END_SENDER);
 	const struct app_socket *app = &totals->sum;
@@ -93,7 +89,7 @@ static void add_reservations(const struct record *r, bool exact, bool all_copied
 	    app->completions_copied < app->completions)
 		add_sentence(text, size, " Yet %s of %s completions did not carry COPIED.",
 			     app->completions - app->completions_copied, app->completions);
-	amount(exact, tapped, beside);
+	amount(tapped, beside);
 	if (tapped)
 		snprintf(text + strlen(text), size - strlen(text), " A packet capture copied %s beside them.",
 			 beside);
@@ -111,18 +107,14 @@ static bool clean_is_known(const struct record *r)
 				    r->sites[SITE_reshape].how != HOW_NOT_MEASURED || path->scatter_gather;
 }
 
-/* "36,000 of 36,837 bytes": exact where rounding would hide that they differ. */
-static void part_of(bool exact, uint64_t part, uint64_t whole, char text[static 80])
+/* "36,000 of 36,837 bytes" */
+static void part_of(uint64_t part, uint64_t whole, char text[static 80])
 {
 	char first[40], second[40];
 
-	amount(exact, part, first);
-	amount(exact, whole, second);
-	if (!exact && part != whole && !strcmp(first, second))
-		amount(true, whole, second);
-	if (exact || strstr(second, "byte"))
-		number_text(part, first);
-	snprintf(text, 80, "%s of %s", part ? first : "0", second);
+	number_text(part, first);
+	amount(whole, second);
+	snprintf(text, 80, "%s of %s", first, second);
 }
 
 static bool copies_are_known(const struct record *r)
@@ -156,20 +148,20 @@ static void why_unmapped(const struct record *r, char *text, size_t size)
 }
 
 /* How the reader took the bytes, where it did more or less than copy each once. */
-static void add_reads(const struct record *r, bool exact, char *text, size_t size)
+static void add_reads(const struct record *r, char *text, size_t size)
 {
 	const struct books *total = &r->derived.total;
 	char bytes[40], why[160], mapped[80];
 	enum site pages = site_of_pages(r);
 
-	amount(exact, total->count[COUNT_peeked_bytes], bytes);
+	amount(total->count[COUNT_peeked_bytes], bytes);
 	if (total->count[COUNT_peeked_bytes])
 		snprintf(text + strlen(text), size - strlen(text),
 			 " Peeks (MSG_PEEK) copied %s to the reader, which recv then copied again.", bytes);
 	if (pages == SITE_COUNT || r->sites[pages].how == HOW_NOT_MEASURED)
 		return;
-	amount(exact, bytes_at(r, pages), bytes);
-	part_of(exact, bytes_at(r, pages), total->count[COUNT_returned_bytes], mapped);
+	amount(bytes_at(r, pages), bytes);
+	part_of(bytes_at(r, pages), total->count[COUNT_returned_bytes], mapped);
 	why_unmapped(r, why, sizeof(why));
 	if (pages == SITE_rx_splice)
 		snprintf(text + strlen(text), size - strlen(text), " The reader spliced %s out as pages.", bytes);
@@ -181,15 +173,15 @@ static void add_reads(const struct record *r, bool exact, char *text, size_t siz
 			 "takes single pages that a packet fills; %s.", why);
 }
 
-static void sentence_referenced(const struct record *r, bool exact, char *text, size_t size)
+static void sentence_referenced(const struct record *r, char *text, size_t size)
 {
 	struct subject_name subject = record_subject(r);
 	uint64_t referenced = r->sites[SITE_tx_reference].tally.bytes;
 	uint64_t clean = sent_clean(r);
 	char all[40], sent[80];
 
-	amount(exact, referenced, all);
-	part_of(exact, clean, referenced, sent);
+	amount(referenced, all);
+	part_of(clean, referenced, sent);
 	if (!copies_are_known(r))
 		snprintf(text, size, "%s referenced %s of user memory; whether they were copied later was not "
 			 "measured.", subject.text, all);
@@ -202,7 +194,7 @@ static void sentence_referenced(const struct record *r, bool exact, char *text, 
 	else
 		snprintf(text, size, "%s sent %s of referenced memory without a copy; the others were copied, "
 			 "most of them because of %s.", subject.text, sent, reason(r));
-	add_reservations(r, exact, !clean, text, size);
+	add_reservations(r, !clean, text, size);
 }
 
 /* Which copies were made, as ", gathered in user space, user to kernel when sent". */
@@ -223,14 +215,14 @@ static void moves_made(const struct record *r, char *text, size_t size)
 			snprintf(text + strlen(text), size - strlen(text), ", %s", moves[i].words);
 }
 
-static void sentence_copied(const struct record *r, bool exact, char *text, size_t size)
+static void sentence_copied(const struct record *r, char *text, size_t size)
 {
 	uint64_t spliced = bytes_at(r, SITE_tx_splice), dropped = bytes_at(r, SITE_rx_discard);
 	char left[120] = "nothing was referenced", moves[160], pages[40], unread[40], uncopied[40];
 
-	amount(exact, spliced, pages);
-	amount(exact, dropped, unread);
-	amount(exact, bytes_at(r, SITE_tls_reference) + bytes_at(r, SITE_tls_splice), uncopied);
+	amount(spliced, pages);
+	amount(dropped, unread);
+	amount(bytes_at(r, SITE_tls_reference) + bytes_at(r, SITE_tls_splice), uncopied);
 	moves_made(r, moves, sizeof(moves));
 	if (r->derived.total.count[COUNT_unset_sends])
 		snprintf(left, sizeof(left), "MSG_ZEROCOPY was ignored because SO_ZEROCOPY is not set");
@@ -300,29 +292,24 @@ static void sentence_of_nothing(const struct record *r, char *text, size_t size)
 		snprintf(text, size, "%s: no byte was counted.", record_subject(r).text);
 }
 
-void verdict_told(const struct record *r, bool exact, char *text, size_t size)
+void verdict_sentence(const struct record *r, char *text, size_t size)
 {
 	enum verdict_kind kind = kind_of(r);
 	int broken = laws_broken(r->laws, r->law_count);
 	size_t used;
 
 	if (kind == OF_REFERENCES)
-		sentence_referenced(r, exact, text, size);
+		sentence_referenced(r, text, size);
 	else if (kind == OF_COPIES)
-		sentence_copied(r, exact, text, size);
+		sentence_copied(r, text, size);
 	else
 		sentence_of_nothing(r, text, size);
 	if (kind != OF_NOTHING)
-		add_reads(r, exact, text, size);
+		add_reads(r, text, size);
 	used = strlen(text);
 	if (broken)
 		snprintf(text + used, size - used, " Do not trust this run: %d law%s broken.", broken,
 			 broken == 1 ? " is" : "s are");
-}
-
-void verdict_sentence(const struct record *r, char *text, size_t size)
-{
-	verdict_told(r, true, text, size);
 }
 
 bool verdict_passed(const struct record *r)

@@ -14,9 +14,6 @@ enum { VERDICT_BYTES = 768 };
 /* The verdict in one sentence, such as "A3, MSG_ZEROCOPY, on veth copied nothing ...", every digit given. */
 void verdict_sentence(const struct record *r, char *text, size_t size);
 
-/* The same for people, who read "65.5 MB", unless the numbers are to be @exact. */
-void verdict_told(const struct record *r, bool exact, char *text, size_t size);
-
 /* True if the run is complete and no law broke. */
 bool verdict_passed(const struct record *r);
 

@@ -4,7 +4,7 @@
  *
  * Filled in order: machine, the ledger read from the probes, what is derived from it, then sites,
  * causes and laws. What was arranged, and what its two ends say of it, is in the experiment. The
- * JSON record and the text report are two prints of this struct and of nothing else. Bytes, pages
+ * JSON record is a print of this struct and of nothing else; reports are made of that. Bytes, pages
  * and calls are exact counts.
  */
 #ifndef COPYSCOPE_RECORD_H

@@ -60,9 +60,7 @@ static const char *const backends[] = {
 	[BACKEND_TRACEPOINT] = "tracepoint", NULL
 };
 
-static const char *const colour_modes[] = {
-	[COLOUR_AUTO] = "auto", [COLOUR_ALWAYS] = "always", [COLOUR_NEVER] = "never", NULL
-};
+static const char *const colour_modes[] = { "auto", "always", "never", NULL };
 
 #define NAME_WORD(symbol, name, traits, meaning) " " name
 #define VARIANT_WORD(symbol, name, ...) " " name
@@ -265,13 +263,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->json = options_file(arg, "--json");
 		break;
 	case KEY_LAWS:
-		o->laws = true;
-		break;
 	case KEY_EXACT:
-		o->exact = true;
+		/* Of the report, which who started this prints. */
 		break;
 	case KEY_COLOR:
-		o->colour_mode = options_one_of(colour_modes, arg, "unknown colour '%s'");
+		options_one_of(colour_modes, arg, "unknown colour '%s'");
 		break;
 	case 'q':
 		o->quiet = true;
@@ -362,9 +358,7 @@ void options_parse(int argc, char **argv, struct options *o)
 	/* argp's own complaints and help take two lines and name the program's whole path. */
 	if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, o))
 		exit(2);
-	/* Asked before the run gives up the right to ask a terminal anything. */
-	o->columns = terminal_columns(STDOUT_FILENO);
-	o->colours = terminal_colours(STDOUT_FILENO, o->colour_mode);
+	o->tells = getenv("COPYSCOPE_TELL");
 	/* Its stdout is for the near half. */
 	o->quiet |= o->request.partner.connection != NULL;
 	if (o->plan.messages && o->seconds_given)

@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 
-#include "userspace/common/terminal.h"
 #include "userspace/path/path.h"
 #include "userspace/record/plan.h"
 #include "userspace/record/record.h"
@@ -16,11 +15,7 @@ struct options {
 	enum backend backend;
 	const char *json;	/* file, "-" for stdout, NULL for results/runs/ID.json */
 	bool quiet;
-	bool laws;		/* the report has a row for each law */
-	bool exact;		/* it gives every digit */
-	enum colour_mode colour_mode;
-	bool colours;		/* what follows from it and the terminal */
-	int columns;		/* of the terminal, or 80 */
+	bool tells;		/* the record goes to stdout, too, for tools/lib/copyscope/dispatch/run.py */
 	bool seconds_given;
 	bool receiver_given;
 	bool no_probes;		/* one pass, timed */

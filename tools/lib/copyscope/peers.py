@@ -4,6 +4,7 @@ make one run between them.
 """
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import signal
@@ -23,6 +24,9 @@ from copyscope.common.programs import TERM_WITH_PARENT
 from copyscope.common.releases import prefix_of
 from copyscope.common.tree import GUEST
 from copyscope.files.record_file import RecordFile, make_runs_folder
+from copyscope.records.run_record import Record
+from copyscope.report import run
+from copyscope.report.look import look_of
 
 EPILOG = """\
 The first kernel is where trace_run is started, and sends; by ssh it starts the far half on the
@@ -158,20 +162,18 @@ def run_both(options, releases: list[str], words: list[str]) -> tuple[int, bytes
         host_key = far.wait_for_key()
         if not host_key:
             return far.process.wait() or 1, b""
-        run = shlex.join(["build/trace_run", *words, "--path", "peer", "--host", f"root@{FAR}",
-                          "--ssh", SSH, "--far", FAR_HALF, "--json", "/out/record.json"])
-        near = Guest(options, releases[0], links[0], NEAR, RUN + run, ["--with", "ssh"],
+        command = shlex.join(["build/trace_run", *words, "--path", "peer", "--host", f"root@{FAR}",
+                              "--ssh", SSH, "--far", FAR_HALF, "--json", "/out/record.json"])
+        near = Guest(options, releases[0], links[0], NEAR, RUN + command, ["--with", "ssh"],
                      {"COPYSCOPE_SSH_KEY": private, "COPYSCOPE_SSH_HOST": host_key},
                      stdout=subprocess.PIPE)
         guests.append(near)
-        report, _ = near.process.communicate()
+        near.process.communicate()
         status = near.process.returncode
         record = near.take_record()
         if not record:
             return status or 1, b""
         failed = far.end()
-        if options.json != "-":
-            sys.stdout.write(report)
         return status or failed, record
     finally:
         for guest in guests:
@@ -207,6 +209,8 @@ def act(arguments: list[str]) -> int:
         if record:
             file.write(record)
             if not {"-q", "--quiet"} & set(words):
+                print(*run.lines(Record(json.loads(record), file.path), look_of(words)), "",
+                      sep="\n")
                 print(f"record          {shown(str(file.path))}")
     return status
 

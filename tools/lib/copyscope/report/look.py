@@ -2,6 +2,7 @@
 """How the report of a run looks: exact or for people, with every law or not, in colours or not."""
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 from copyscope.common.text import bytes_text, duration_text
@@ -45,3 +46,22 @@ class Look:
     def headed(self, lines: list[str]) -> list[str]:
         """A table behind a blank line: its heads are bold."""
         return [*lines[:1], *self.tinted(BOLD, lines[1:2]), *lines[2:]]
+
+
+def are_colours_wanted(when: str) -> bool:
+    """As userspace/common/terminal.c answers it."""
+    if when != "auto":
+        return when == "always"
+    return os.isatty(1) and not os.environ.get("NO_COLOR") and \
+        os.environ.get("TERM", "") not in ("", "dumb")
+
+
+def look_of(words: list[str]) -> Look:
+    """What the words of trace_run ask for, which may be shortened to what begins no other one."""
+    found = {"--laws": "", "--exact": "", "--color": "auto"}
+    for word, after in zip(words, [*words[1:], ""]):
+        name, given, value = word.partition("=")
+        for option in found:
+            if len(name) > 2 and option.startswith(name):
+                found[option] = value if given else option if option != "--color" else after
+    return Look(bool(found["--laws"]), bool(found["--exact"]), are_colours_wanted(found["--color"]))

@@ -76,8 +76,9 @@ def counters(record: Record, look: Look) -> list[str]:
     if not events:
         return []
     said = ["", f"{'counters':22} {'sender':>17}  {'receiver':>17}"]
-    said += [" ".join((f"{event:22}", *(counter(record, end, event, look) for end in ENDS))).rstrip()
-             for event in events]
+    for event in events:
+        both = " ".join(counter(record, end, event, look) for end in ENDS)
+        said.append(f"{event:22} {both}".rstrip())
     if any(scaled(record, end, event) for end in ENDS for event in events):
         said.append("  * shared its hardware counter with others: scaled up")
     return look.headed(said)
