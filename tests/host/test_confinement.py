@@ -55,7 +55,7 @@ def roles_below(one_try: int) -> dict[str, int] | None:
 def a_run(place, *words, seconds=20):
     """A run in the middle; its process and the pids of all that it consists of, by what they do."""
     secret = os.open("/etc/shadow", os.O_RDONLY)
-    run = records.start("A3", 65536, 2, "--seconds", seconds, "--json", place / "run.json", *words,
+    run = records.start("A3", 65536, 2, "--seconds", seconds, "--quiet", "--json", place / "run.json", *words,
                         pass_fds=[secret])
     try:
         processes.wait_running(run.pid)
