@@ -9,10 +9,10 @@ from unittest import mock
 from copyscope.records.run_record import Record
 from copyscope.report import run
 from copyscope.report.look import Look
+from copyscope.report.page import joined
 
 
-def printed(record: dict, columns: int = 80, **look: bool) -> str:
+def printed(record: dict, columns: int = 80, colours: bool = False, **look: bool) -> str:
     """The text, without the line that names the file."""
-    with mock.patch.dict(os.environ, {"COLUMNS": str(columns)}), \
-            mock.patch("os.get_terminal_size", side_effect=OSError):
-        return "\n".join([*run.lines(Record(record, Path("run.json")), Look(**look)), ""])
+    with mock.patch.dict(os.environ, {"COLUMNS": str(columns)}):
+        return joined(run.lines(Record(record, Path("run.json")), Look(**look)), colours)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import json
 import re
 
 import pytest
 
+from copyscope.dispatch import run as dispatch
 from copyscope.report import sentence
-from copyscope.report.look import look_of
+from copyscope.report.look import asked, look_of
 from helpers.pictures import as_records, made, two_passes
 from helpers.run_report import printed
 
@@ -142,10 +144,24 @@ def test_the_sentence_is_short_for_people(exact, short):
         assert sentence.of(record, False) == said and sentence.of(record, True) == exact
 
 
+@pytest.mark.parametrize("told, kept", [
+    ("record         /tmp/a.json", "\n\nrecord         /tmp/a.json\n"), ("record          b.json", "\n\nrecord          b.json\n"),
+    ("record", "")])
+def test_a_record_that_is_told_becomes_a_report(told, kept, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    said = dispatch.report(f"{json.dumps(busy(), indent=2)}\n{told}\n", ["build/trace_run", "--laws"])
+    assert said == printed(busy(), laws=True).removesuffix("\n") + (kept or "\n")
+
+
+@pytest.mark.parametrize("said", ["", "Usage: trace_run\n", "record         /tmp/a.json\n", '{\n  "schema": 1\n}\n', '{\n  "sch'])
+def test_what_tells_no_record_is_printed_as_it_is(said):
+    assert dispatch.report(said, []) == said
+
+
 @pytest.mark.parametrize("words, looks", [
-    ((), (False, False, False)), (("--laws", "--exact"), (True, True, False)), (("--la", "--ex"), (True, True, False)),
-    (("--color", "always"), (False, False, True)), (("--color=always",), (False, False, True)),
-    (("--colo", "never", "-q"), (False, False, False)), (("--json", "--"), (False, False, False))])
+    ((), (False, False, None)), (("--laws", "--exact"), (True, True, None)), (("--la", "--ex"), (True, True, None)),
+    (("--color", "always"), (False, False, "always")), (("--color=always",), (False, False, "always")),
+    (("--colo", "never", "-q"), (False, False, "never")), (("--json", "--"), (False, False, None))])
 def test_words_ask_for_a_look(words, looks):
-    look = look_of(["build/trace_run", "A3", "64", "1", *words])
-    assert (look.laws, look.exact, look.colours) == looks
+    words = ["build/trace_run", "A3", "64", "1", *words]
+    assert (look_of(words).laws, look_of(words).exact, asked(words, "--color")) == looks

@@ -56,6 +56,15 @@ def made(words: list[str], said: int) -> int:
             os.kill(child, got)
 
 
+def takes_colours(when: str) -> bool:
+    """As --color says; else a terminal that knows some does, unless NO_COLOR refuses them
+    (no-color.org)."""
+    if when != "auto":
+        return when == "always"
+    return os.isatty(1) and not os.environ.get("NO_COLOR") and \
+        os.environ.get("TERM", "dumb") not in ("", "dumb")
+
+
 def report(said: str, words: list[str]) -> str:
     """The report of a record; what is none, as help, or belongs to stdout itself, as it is."""
     document, _, place = said.rstrip("\n").rpartition("\n")
@@ -65,11 +74,16 @@ def report(said: str, words: list[str]) -> str:
     # pylint: disable=import-outside-toplevel
     from copyscope.records.run_record import Record
     from copyscope.report import run
-    from copyscope.report.look import look_of
+    from copyscope.report.look import asked, look_of
+    from copyscope.report.page import joined
 
     source = Path(place.removeprefix(WHERE).strip())
+    if os.isatty(1):
+        # Of a terminal COLUMNS may tell what it was once.
+        os.environ["COLUMNS"] = str(os.get_terminal_size(1).columns)
     lines = run.lines(Record(json.loads(document), source), look_of(words))
-    return "\n".join([*lines, *(["", place] if place != WHERE else []), ""])
+    kept = ["", place] if place != WHERE else []
+    return joined([*lines, *kept], takes_colours(asked(words, "--color") or "auto"))
 
 
 def act(words: list[str]) -> int:

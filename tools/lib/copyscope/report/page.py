@@ -2,13 +2,30 @@
 """How a report is laid out: what was asked of it, folded text, labels, looks, plurals."""
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
+
+from copyscope.common.text import columns
 
 # Columns that the label before a paragraph takes.
 LABEL = 15
-# As userspace/common/terminal.h has them.
-COLUMNS, LEAST_COLUMNS, MOST_COLUMNS = 80, 40, 120
+# What begins a line of that look on a terminal that takes colours, and what ends it.
+BOLD, GOOD, BAD, END = "\x1b[1m", "\x1b[32m", "\x1b[1;31m", "\x1b[0m"
+
+
+class Tinted(str):
+    """A line of a look of its own; as text it is a line as any other."""
+
+    tint = ""
+
+    @classmethod
+    def of(cls, tint: str, lines: list[str]) -> list[str]:
+        """These lines in that look; as they are in none."""
+        if not tint:
+            return lines
+        made = [cls(line) for line in lines]
+        for each in made:
+            each.tint = tint
+        return list(made)
 
 
 @dataclass(frozen=True)
@@ -20,19 +37,9 @@ class View:
     laws: bool = False   # every law that was tested, not broken ones alone
 
 
-def report_columns() -> int:
-    """How wide a report may be: as the terminal is; elsewhere as COLUMNS says."""
-    try:
-        found = os.get_terminal_size(1).columns
-    except OSError:
-        told = os.environ.get("COLUMNS", "")
-        found = int(told) if told.isdecimal() else 0
-    return min(max(found, LEAST_COLUMNS), MOST_COLUMNS) if found else COLUMNS
-
-
 def folded(first: str, text: str, indent: int = 0) -> list[str]:
     """`first`, then text broken at spaces; further lines are indented by so many columns."""
-    most, said = report_columns(), []
+    most, said = columns(), []
     line, *words = text.rstrip().split(" ")
     line = first + line
     for word in words:

@@ -2,18 +2,19 @@
 """The report of a run out of its record, part after part."""
 from __future__ import annotations
 
+from copyscope.common.text import columns
 from copyscope.records.run_record import Record
 
 from . import caches, run_cost, run_missing, sentence, tables, times, zero_copy
-from .look import BAD, BOLD, GOOD, WIDE, Look
-from .page import folded, labelled, plural, report_columns
+from .look import WIDE, Look
+from .page import BAD, BOLD, GOOD, Tinted, folded, labelled, plural, tinted
 
 
 def verdict(record: Record, look: Look) -> list[str]:
     """What it comes to."""
     found = record.at("experiment.verdict")
     bad = isinstance(found, dict) and not found["passed"]
-    return look.tinted(BAD if bad else BOLD, folded("", sentence.of(record, look.exact)))
+    return tinted(BAD if bad else BOLD, "", sentence.of(record, look.exact))
 
 
 def seen_by(backend: str) -> str:
@@ -55,9 +56,9 @@ def sites(record: Record, look: Look) -> list[str]:
     """What passed where."""
     if record.backend == "none":
         return []
-    wide = (lambda passed: of_message(record, passed)) if report_columns() >= WIDE else None
-    return look.headed(tables.sites(record.data, "per byte", lambda _, passed:
-                                    share_of(record, passed), exact=look.exact, each=wide))
+    wide = (lambda passed: of_message(record, passed)) if columns() >= WIDE else None
+    return tables.sites(record.data, "per byte", lambda _, passed: share_of(record, passed),
+                        exact=look.exact, each=wide)
 
 
 def laws(record: Record, look: Look) -> list[str]:
@@ -76,9 +77,9 @@ def laws(record: Record, look: Look) -> list[str]:
         text = f"{'the' if tested == 1 else 'all'} {plural(tested, 'law')} that can be tested " \
                f"balance{'s' * (tested == 1)} to the byte{more}"
     wanted = {"broken", "balanced"} if look.laws else {"broken"}
-    rows = tables.law_rows(record.data["laws"], wanted, lambda row: look.tinted(BAD, [row])[0])
-    said = look.tinted(BAD if broken else GOOD if tested else BOLD, labelled("laws", text))
-    return ["", *said, *look.tinted(BOLD, rows[:1]), *rows[1:]]
+    tint = BAD if broken else GOOD if tested else BOLD
+    return ["", *Tinted.of(tint, labelled("laws", text)),
+            *tables.law_rows(record.data["laws"], wanted)]
 
 
 def foot(record: Record) -> str:
@@ -92,7 +93,7 @@ def lines(record: Record, look: Look) -> list[str]:
     """The whole report."""
     return [*verdict(record, look), "", *folded("", head(record)), *times.lines(record, look),
             *sites(record, look),
-            *look.headed(tables.causes(record.data, accepted(record), look.exact)),
+            *tables.causes(record.data, accepted(record), look.exact),
             *zero_copy.lines(record, look), *laws(record, look), *times.counters(record, look),
-            *caches.lines(record), *run_cost.calls(record, look), *run_cost.overhead(record),
+            *caches.lines(record), *run_cost.calls(record), *run_cost.overhead(record),
             *run_missing.lines(record)]

@@ -6,8 +6,7 @@ from typing import Any
 
 from copyscope.records.run_record import Record
 
-from .look import Look
-from .page import LABEL, folded, plural
+from .page import LABEL, folded, heads, plural
 
 # As bpf/include/sites.h has them, but for the call of nothing.
 CALLS = ("send_call", "tx_reference", "late_copy", "reshape", "recv_call", "rx_copy")
@@ -59,7 +58,7 @@ def own(found: Cost) -> str:
            "calls lie inside each other"
 
 
-def calls(record: Record, look: Look) -> list[str]:
+def calls(record: Record) -> list[str]:
     """A row for each function that was called."""
     asked = record.at("cost")
     if not asked:
@@ -67,8 +66,8 @@ def calls(record: Record, look: Look) -> list[str]:
     if asked["why"]:
         return ["", *folded("cost of calls  not measured: ", asked["why"], LABEL)]
     found = {name: each for name in CALLS if (each := cost_of(record, name))}
-    said = look.headed(["", f"{'cost of calls':14} {'calls':>10} {'left out':>8} {'ns/call':>10} "
-                        f"{'cycles/call':>12} {'instr./call':>11} {'per byte':>8}"])
+    said = ["", *heads(f"{'cost of calls':14} {'calls':>10} {'left out':>8} {'ns/call':>10} "
+                       f"{'cycles/call':>12} {'instr./call':>11} {'per byte':>8}")]
     for name, each in found.items():
         said += row(name, each) if each["calls"] or left_out(each) else []
     said += folded("  ", own(asked["probes_themselves"]), 2)

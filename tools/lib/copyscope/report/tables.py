@@ -30,8 +30,8 @@ def sites(data: Document, share_is: str, share: Callable[[str, int], str], exact
     """Every site that bytes passed, then the names of those that none passed; `exact`: a row for
     each. On a wide page there is room for what they are of `each` message."""
     wide = "" if each is None else f"{'bytes/message':>14} "
-    said = ["", f"{'site':14} {'bytes':>{17 if exact else 9}} {wide}{share_is:>9}  {'how':8}  "
-            "what became of them"]
+    said = ["", *heads(f"{'site':14} {'bytes':>{17 if exact else 9}} {wide}{share_is:>9}  "
+                       f"{'how':8}  what became of them")]
     empty: dict[str, list[str]] = {"measured": [], "derived": []}
     tls = tls_moved(data)
     for site in SITES:
@@ -54,8 +54,8 @@ def causes(data: Document, whole: int | None = None, exact: bool = False) -> lis
         return []
     if whole is None:
         whole = data["counts"]["accepted_bytes"] or 0
-    said = ["", f"{'why it was copied':28} {'site':12} {'bytes':>{17 if exact else 9}} "
-            f"{'payload':>9} {'calls':>10}"]
+    said = ["", *heads(f"{'why it was copied':28} {'site':12} {'bytes':>{17 if exact else 9}} "
+                       f"{'payload':>9} {'calls':>10}")]
     for each in known:
         calls = f"{each['calls']:,}" if each.get("calls") else "-"
         said.append(f"{each['cause']:28} {each['site']:12} {amount(each['bytes'], exact)} "
@@ -71,10 +71,8 @@ def side(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
 
 
-def law_rows(laws: list[Document], statuses: Collection[str],
-             broken: Callable[[str], str] = str) -> list[str]:
-    """The laws with one of these statuses: both sides and what is between them. `broken` colours
-    the row of one that broke."""
+def law_rows(laws: list[Document], statuses: Collection[str]) -> list[str]:
+    """The laws with one of these statuses: both sides and what is between them."""
     found = [each for each in laws if each["status"] in statuses]
     if not found:
         return []
@@ -82,7 +80,7 @@ def law_rows(laws: list[Document], statuses: Collection[str],
     for each in found:
         row = f"{each['law']:23} {each['status']:8} {side(each.get('left')):>17} " \
             f"{side(each.get('right')):>17} {side(each['residual']):>10}"
-        said.append(broken(row) if each["status"] == "broken" else row)
+        said += Tinted.of(BAD, [row]) if each["status"] == "broken" else [row]
         said += folded("    ", f"left: {each.get('left_is')}; right: {each.get('right_is')}", 4)
         if each["status"] == "broken" and each.get("why"):
             said += folded("    ", each["why"], 4)

@@ -7,7 +7,7 @@ from copyscope.records import passes
 from copyscope.records.run_record import ENDS, Record
 
 from .look import Look
-from .page import labelled
+from .page import heads, labelled
 
 CLOCK = "task-clock"
 
@@ -75,10 +75,10 @@ def counters(record: Record, look: Look) -> list[str]:
               if any(record.counter(end, event) is not None for end in ENDS)]
     if not events:
         return []
-    said = ["", f"{'counters':22} {'sender':>17}  {'receiver':>17}"]
+    said = ["", *heads(f"{'counters':22} {'sender':>17}  {'receiver':>17}")]
     for event in events:
         both = " ".join(counter(record, end, event, look) for end in ENDS)
         said.append(f"{event:22} {both}".rstrip())
     if any(scaled(record, end, event) for end in ENDS for event in events):
         said.append("  * shared its hardware counter with others: scaled up")
-    return look.headed(said)
+    return said
