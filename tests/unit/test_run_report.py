@@ -5,13 +5,15 @@ from __future__ import annotations
 import copy
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 
 from copyscope.dispatch import run as dispatch
 from copyscope.report import sentence
 from copyscope.report.look import asked, look_of
-from helpers.pictures import as_records, made, two_passes
+from helpers.pictures import ROOT, as_records, made, two_passes
 from helpers.run_report import printed
 
 BAD, BOLD, GOOD = "\x1b[1;31m", "\x1b[1m", "\x1b[32m"
@@ -156,6 +158,13 @@ def test_a_record_that_is_told_becomes_a_report(told, kept, monkeypatch):
 @pytest.mark.parametrize("said", ["", "Usage: trace_run\n", "record         /tmp/a.json\n", '{\n  "schema": 1\n}\n', '{\n  "sch'])
 def test_what_tells_no_record_is_printed_as_it_is(said):
     assert dispatch.report(said, []) == said
+
+
+@pytest.mark.parametrize("ends, status", [("exit 3", 3), ("kill -KILL $$", -9), ("kill -INT $$", -2)])
+def test_it_ends_as_what_measures_ended(ends, status):
+    done = subprocess.run([sys.executable, ROOT / "tools/lib/launch.py", "copyscope.dispatch.run", "/bin/sh", "-c",
+                           f"echo said; {ends}"], stdout=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (status, "said\n")
 
 
 @pytest.mark.parametrize("words, looks", [

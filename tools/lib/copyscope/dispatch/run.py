@@ -2,6 +2,7 @@
 """Starts what makes a run, here or in a guest, and prints the report of its record."""
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -102,6 +103,8 @@ def main(words: list[str]) -> int:
     """Make a run by a program and its words; end as that ended."""
     status = cli.run(lambda _: act(words), [], NAME)
     if status < 0:
-        signal.signal(-status, signal.SIG_DFL)
+        # None has another way with SIGKILL.
+        with contextlib.suppress(OSError):
+            signal.signal(-status, signal.SIG_DFL)
         os.kill(os.getpid(), -status)
     return status
