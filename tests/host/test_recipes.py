@@ -328,7 +328,7 @@ def test_the_new_cause_is_told_by_its_caller(tree):
 def test_guests_and_documents_have_the_new_kernel(tree):
     assert re.search(r"^  9.9 +a guest; ", run(tree, "tools/trace_run", "--list"), re.M)
     assert "kernels that tests boot (6.1, 6.12, 6.18, 7.2, 9.9)" in (tree / "docs/RUNNING.md").read_text()
-    assert "6.1 to 9.9" in (tree / "docs/trace_run.8").read_text()
+    assert "6.1 to 9.9" in (tree / "docs/RUNNING.md").read_text()
 
 
 @pytest.mark.long

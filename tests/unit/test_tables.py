@@ -53,8 +53,8 @@ def test_what_is_made_from_the_tables_is_up_to_date():
     ("docs/plan.schema.json", '"forward"'), ("docs/RUNNING.md", "| A2 |"), ("docs/RUNNING.md", "| veth |"),
     ("docs/RUNNING.md", "| rx_splice |"), ("docs/RUNNING.md", "| fresh-buffer |"),
     ("docs/METHOD.md", "| send |"), ("docs/METHOD.md", "| forwarding hop |"), ("docs/METHOD.md", "| optmem |"),
-    ("docs/RUNNING.md", SPAN), ("docs/trace_run.8", SPAN),
-    ("docs/trace_run.8", ".B A3-unset"), ("docs/trace_run.8", ".B forward\nveth")])
+    ("docs/RUNNING.md", SPAN), ("docs/trace_run.8", ".B A3\\-unset"), ("docs/trace_run.8", ".B forward\nveth"),
+    ("docs/copyscope-watch.8", "needless=PERCENT")])
 def test_a_name_that_a_file_lacks_is_put_back(maker, name, gone):
     text = (ROOT / name).read_text()
     changed = text.replace(gone, gone.swapcase().replace(releases.TESTED[0], "5.9"))
