@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -34,6 +35,8 @@ class Job:
     environment: dict[str, str] = field(default_factory=dict)
     # How many of the places on this machine it takes; one that takes them all has none beside it.
     places: int = 0
+    # What its tests leave, which outlives those that failed.
+    scratch: Path | None = None
 
 
 @dataclass
@@ -127,6 +130,8 @@ def run_job(job: Job, runners: Runners) -> Ended:
         text = job.report.read_text(encoding="utf-8", errors="replace")
     if died or sums["failed"] and not failed:
         failed.append(f"{job.name}: {died or 'it left no report'}")
+    if job.scratch and not failed:
+        shutil.rmtree(job.scratch, ignore_errors=True)
     return Ended(job, sums, failed, died, text, time.monotonic() - started, processor_s)
 
 

@@ -18,8 +18,7 @@ BUILD = ROOT / "build"
 PYTHON = BUILD / "venv" / "bin" / "python"
 PYTEST = ("-m", "pytest", "-q", "-rs", "--durations=3", "--durations-min=20", "--color=no",
           "-p", "no:cacheprovider", "-o", "junit_family=xunit2",
-          # Each file is a session: what a failed one left outlives those that follow.
-          "-o", "tmp_path_retention_policy=failed", "-o", "tmp_path_retention_count=100")
+          "-o", "tmp_path_retention_policy=failed")
 TESTS = ("unit", "host", "structure", "guest")
 # Where a stage's tests are, if not in the folder of its name alone.
 FOLDERS = {"unit": ("tests/unit", "studies/tests")}
@@ -41,6 +40,8 @@ MAKES = {
     "build": ["WERROR=1", "all", "unit-tests", "arm64", "strict-clang"],
     "sanitize": ["sanitized"],
 }
+# Of the folder of reports.
+PREFIX = "copyscope-tests-"
 SANITIZERS = {"ASAN_OPTIONS": "detect_stack_use_after_return=1",
               "UBSAN_OPTIONS": "print_stacktrace=1"}
 # What is started first, longest first: the last one to end should be a short one.
@@ -114,10 +115,13 @@ def pytest_job(stage: str, file: Path, folder: Path, chosen: Chosen, environment
     """One job that runs pytest over a file."""
     name = str(file.relative_to(ROOT))
     report = folder / f"{name.replace('/', '-')}.xml"
+    # Sessions that share a folder may both find the same dead link in it, and the second one ends with a traceback.
+    scratch = folder.with_name(f"pytest-{folder.name[len(PREFIX):]}-{file.stem.removeprefix('test_')}")
     return Job(stage, name,
-               [*(() if places else NICE), PYTHON, *PYTEST, f"--junitxml={report}", *chosen.words(), name],
+               [*(() if places else NICE), PYTHON, *PYTEST, f"--basetemp={scratch}", f"--junitxml={report}",
+                *chosen.words(), name],
                report, (ALL_PASSED, SOME_FAILED, NOTHING_COLLECTED),
-               {"PYTHONDONTWRITEBYTECODE": "1"} | environment, places)
+               {"PYTHONDONTWRITEBYTECODE": "1"} | environment, places, scratch)
 
 
 def files_of(group: str, chosen: Chosen) -> list[Path]:
@@ -189,7 +193,7 @@ def lanes_of(jobs: dict[str, deque[Job]]) -> list[list[deque[Job]]]:
 def run_stages(names: tuple[str, ...], chosen: Chosen, progress: Progress) -> None:
     """Run one stage, or several side by side, and tell of each as it ends."""
     progress.begin(*names)
-    with tempfile.TemporaryDirectory(prefix="copyscope-tests-") as folder:
+    with tempfile.TemporaryDirectory(prefix=PREFIX) as folder:
         jobs = {name: jobs_of(name, Path(folder), chosen) for name in names}
         for name, due in jobs.items():
             progress.expect(name, len(due))
