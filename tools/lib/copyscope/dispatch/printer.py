@@ -20,29 +20,15 @@ from copyscope.cli import own_words
 
 from .live import CTRL_Z, Live
 from .screen import KEYBOARD, is_possible
+from .terminal import columns, takes_colours
 
 Document = dict[str, Any]
 # A Ctrl-C is for the watch, which tells then what it found; with the others the terminal is given
 # back first, or was another's before.
 FOR_THE_WATCH = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP,
                  signal.SIGTTIN, signal.SIGTTOU)
-WIDE = 80
 # A terminal is taken within this time once the watch is in front.
 STEP_S = 0.1
-
-
-def columns(out: int) -> str:
-    """How wide what is written there may be: as the terminal now is; elsewhere as COLUMNS says."""
-    try:
-        return str(os.get_terminal_size(out).columns or WIDE)
-    except OSError:
-        return os.environ.get("COLUMNS", str(WIDE))
-
-
-def takes_colours(out: int) -> bool:
-    """A terminal that knows some does, unless NO_COLOR refuses them (no-color.org)."""
-    return os.isatty(out) and not os.environ.get("NO_COLOR") and \
-        os.environ.get("TERM", "dumb") not in ("", "dumb")
 
 
 def text_of(told: Document, colours: bool) -> str:

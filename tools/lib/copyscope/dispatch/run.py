@@ -11,6 +11,8 @@ from pathlib import Path
 from copyscope import cli
 from copyscope.common.programs import LIBC, PR_SET_PDEATHSIG
 
+from .terminal import columns, takes_colours
+
 NAME = "trace_run"
 # userspace/trace_run.c tells the record to its stdout then, and behind it where it is kept.
 ASKED, WHERE = "COPYSCOPE_TELL", "record"
@@ -57,15 +59,6 @@ def made(words: list[str], said: int) -> int:
             os.kill(child, got)
 
 
-def takes_colours(when: str) -> bool:
-    """As --color says; else a terminal that knows some does, unless NO_COLOR refuses them
-    (no-color.org)."""
-    if when != "auto":
-        return when == "always"
-    return os.isatty(1) and not os.environ.get("NO_COLOR") and \
-        os.environ.get("TERM", "dumb") not in ("", "dumb")
-
-
 def report(said: str, words: list[str]) -> str:
     """The report of a record; what is none, as help, or belongs to stdout itself, as it is."""
     document, _, place = said.rstrip("\n").rpartition("\n")
@@ -79,12 +72,10 @@ def report(said: str, words: list[str]) -> str:
     from copyscope.report.page import joined
 
     source = Path(place.removeprefix(WHERE).strip())
-    if os.isatty(1):
-        # Of a terminal COLUMNS may tell what it was once.
-        os.environ["COLUMNS"] = str(os.get_terminal_size(1).columns)
+    os.environ["COLUMNS"] = columns(1)
     lines = run.lines(Record(json.loads(document), source), look_of(words))
     kept = ["", place] if place != WHERE else []
-    return joined([*lines, *kept], takes_colours(asked(words, "--color") or "auto"))
+    return joined([*lines, *kept], takes_colours(1, asked(words, "--color") or "auto"))
 
 
 def act(words: list[str]) -> int:
