@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 from copyscope.common.tables import RELEASE
-from copyscope.dispatch import manual
+from copyscope.dispatch import manual, straight
 from copyscope.dispatch.command import plain
 from copyscope.dispatch.words import NAMES, OWN, WORDS, find
 from helpers.records import ROOT
@@ -75,6 +75,16 @@ def test_what_it_cannot_use_is_refused_in_one_line(words):
     done = copyscope(*words)
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and not done.stdout
     assert done.stderr.startswith("copyscope: ") and "did you mean" not in done.stderr
+
+
+def test_a_watch_is_started_before_modules_are_imported():
+    done = copyscope("-X", "importtime", "-SB", COPYSCOPE, "watch", "--version", program="/usr/bin/python3")
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert done.stdout.startswith("copyscope ") and "lib.launch" in imported
+    assert not {"site", "argparse", "pathlib"} & imported
+    for option in (*straight.EXPORTS, *straight.FILES):
+        assert not straight.is_plain(["watch", "--all", option]) and not straight.is_plain(["watch", f"{option}=x"])
+    assert not straight.is_plain(["watch", "\udcff"]) and not straight.is_plain(["run"])
 
 
 def test_a_tool_is_started_as_if_it_had_been_typed(tree):

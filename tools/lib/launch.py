@@ -24,25 +24,29 @@ def hush_matplotlib() -> None:
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
 
 
-def run(module: str = "", matplotlib: bool = False) -> None:
+def run(module: str = "", matplotlib: bool = False, straight: str = "") -> None:
     """Run main() of a module with the words of the command line, and exit; without a
-    module the first word names it."""
+    module the first word names it. That of `straight` comes before what else Python
+    does first, and returns if it has no answer."""
     unblock_ctrl_c()
     import importlib
     import os
-    import site
     import sys
 
-    site.main()
     # As -B does, if the interpreter was started without it.
     sys.dont_write_bytecode = True
     place = os.path.dirname(os.path.realpath(__file__))
-    if matplotlib:
-        hush_matplotlib()
     # What serves the studies imports what every command shares, never the other way round.
     studies = os.path.join(os.path.dirname(os.path.dirname(place)), "studies", "lib")
     sys.path[:0] = [each for each in (place, studies) if each not in sys.path]
     words = sys.argv[1:]
+    if straight:
+        importlib.import_module(straight).main(words)
+    import site
+
+    site.main()
+    if matplotlib:
+        hush_matplotlib()
     sys.exit(importlib.import_module(module or words.pop(0)).main(words))
 
 

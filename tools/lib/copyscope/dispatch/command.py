@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import os
 import re
-import signal
 import tempfile
 from pathlib import Path
 
@@ -15,8 +14,8 @@ from copyscope.common.errors import Refused, Unusable, lacks_module
 from copyscope.common.text import suggested, wrapped
 from copyscope.common.tree import BUILD, DOCS, ROOT
 
-from . import manual, page, printer
-from .words import EXPORTS, NAMES, OWN, SHELLS, WORDS, Word, find, script, suggestion
+from . import manual, page, straight
+from .words import NAMES, OWN, SHELLS, WORDS, Word, find, script, suggestion
 
 # A manual page as text without man, which a small system may lack: enough for our own pages.
 
@@ -91,11 +90,8 @@ def overview() -> str:
 
 def become(program: Path | str, words: list[str]) -> int:
     """Become another program, as if it had been typed."""
-    # Python ignores these two, and what is ignored stays so in the next program.
-    for each in (signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(each, signal.SIG_DFL)
     try:
-        os.execv(program, [str(program), *words])
+        straight.become(str(program), words)
     except FileNotFoundError:
         raise Refused(f"{program} is not there: run make first" if Path(program).parent == BUILD
                       else f"{program} is not there") from None
@@ -182,7 +178,7 @@ def answer_unbuilt(word: Word, words: list[str]) -> list[str]:
 
 def exports(words: list[str]) -> bool:
     """Whether a watch is to write metrics, or files that rotate."""
-    return bool({each.partition("=")[0] for each in cli.own_words(words)} & set(EXPORTS))
+    return bool({each.partition("=")[0] for each in cli.own_words(words)} & set(straight.EXPORTS))
 
 
 def export(words: list[str]) -> int:
@@ -207,7 +203,7 @@ def main(words: list[str]) -> int:
     if word and word.name == "watch" and page.is_asked(words[1:]):
         return cli.run(lambda _: page.watch(words[1:]), [], NAME)
     if word and word.name == "watch":
-        return cli.run(lambda _: become(word.program, printer.read_by(words[1:])), [], NAME)
+        return cli.run(lambda _: become(word.program, straight.read_by(words[1:])), [], NAME)
     if word:
         return cli.run(lambda _: become(word.program, [*word.before, *words[1:]]),
                        [], NAME)

@@ -12,15 +12,15 @@ from copyscope.common.errors import CommandError, Unusable
 from copyscope.common.tree import ROOT, WATCH
 from copyscope.files.record_file import RecordFile
 
-# What a file is made by, and an example of its name.
-OPTIONS = {"--html": "page.html", "--folded": "stacks.folded"}
+from .straight import FILES
+
 RECORD, STACKS = "--json", "--stacks"
 
 
 def asked(words: list[str]) -> list[str]:
     """Options that ask for a file."""
     given = {each.partition("=")[0] for each in own_words(words)}
-    return [option for option in OPTIONS if option in given]
+    return [option for option in FILES if option in given]
 
 
 def is_asked(words: list[str]) -> bool:
@@ -41,7 +41,7 @@ def files_of(own: list[str], record: str | None) -> dict[str, str]:
     """What each option names, which can be written."""
     files = {}
     for option in asked(own):
-        file = value_of(own, option, OPTIONS[option])
+        file = value_of(own, option, FILES[option])
         if not file or record == "-":
             raise Unusable(f"{option} needs a name for the file" if not file else
                            f"{option} is made of a record: name a file with {RECORD}, or leave it "

@@ -10,23 +10,15 @@ import contextlib
 import json
 import os
 import select
-import signal
-import socket
 import sys
 import termios
 from typing import Any
-
-from copyscope.cli import own_words
 
 from .live import CTRL_Z, Live
 from .screen import KEYBOARD, is_possible
 from .terminal import columns, takes_colours
 
 Document = dict[str, Any]
-# A Ctrl-C is for the watch, which tells then what it found; with the others the terminal is given
-# back first, or was another's before.
-FOR_THE_WATCH = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP,
-                 signal.SIGTTIN, signal.SIGTTOU)
 # A terminal is taken within this time once the watch is in front.
 STEP_S = 0.1
 
@@ -109,8 +101,6 @@ class Printer:
 def shown(channel: int, out: int) -> int:
     """The exit status of the child that prints. A reader that left early is no error, nor is a
     terminal that is gone while the view is on it."""
-    for each in (*FOR_THE_WATCH, signal.SIGPIPE):
-        signal.signal(each, signal.SIG_IGN)
     printer = Printer(channel, out)
     try:
         printer.run()
@@ -125,23 +115,3 @@ def shown(channel: int, out: int) -> int:
         with contextlib.suppress(OSError, termios.error):
             printer.end()
     return 0
-
-
-def read_by(words: list[str]) -> list[str]:
-    """Fork the child that prints; the words of a watch that is read by it."""
-    channel, told = socket.socketpair()
-    # Of a command it is on stderr: stdout is the command's.
-    out = 2 if own_words(words) != words else 1
-    child = os.fork()
-    if not child:
-        status = 1
-        try:
-            told.close()
-            status = shown(channel.fileno(), out)
-        except BaseException:  # pylint: disable=broad-exception-caught
-            sys.excepthook(*sys.exc_info())
-        finally:
-            os._exit(status)
-    channel.close()
-    told.set_inheritable(True)
-    return ["--reader", f"{told.detach()},{child}", *words]

@@ -49,8 +49,6 @@ WATCH_VALUES = {"--comm": (COMMS,), "-p": (PIDS,), "--pid": (PIDS,), "--netns": 
                 "--by": ("socket", "process", "cgroup", "peer", "port"),
                 "--books": ("sequence", "calls"),
                 "--backend": ("auto", "trampoline", "tracepoint")}
-# Options of a watch with which it is started by copyscope.metrics.
-EXPORTS = ("--metrics", "--serve", "--state", "--services", "--rotate")
 WORDS = (
     Word("watch", BUILD / "watch", "watch sockets of any program: what was copied, and why",
          values=WATCH_VALUES),

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A watch: this process becomes it before anything else is imported, and a child of it prints."""
+import _signal
+import _socket
+import os
+import sys
+
+# Options of a watch with which it is started by copyscope.metrics.
+EXPORTS = ("--metrics", "--serve", "--state", "--services", "--rotate")
+# Those with which its record becomes a file besides, and an example of the name.
+FILES = {"--html": "page.html", "--folded": "stacks.folded"}
+# A Ctrl-C is for the watch, which tells then what it found; with the others the terminal is given
+# back first, or was another's before.
+FOR_THE_WATCH = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGQUIT,
+                 _signal.SIGTSTP, _signal.SIGTTIN, _signal.SIGTTOU)
+
+
+def become(program: str, words: list[str]) -> None:
+    """Become another program, as if it had been typed; returns if there is none, and raises OSError."""
+    # Python ignores these two, and what is ignored stays so in the next program.
+    for each in (_signal.SIGPIPE, _signal.SIGXFSZ):
+        _signal.signal(each, _signal.SIG_DFL)
+    os.execv(program, [program, *words])
+
+
+def print_what_is_told(channel: int, out: int) -> None:
+    """In the child that prints: does not return."""
+    status = 1
+    try:
+        for each in (*FOR_THE_WATCH, _signal.SIGPIPE):
+            _signal.signal(each, _signal.SIG_IGN)
+        # Not earlier: the watch starts meanwhile.
+        from .printer import shown  # pylint: disable=import-outside-toplevel
+        status = shown(channel, out)
+    except BaseException:  # pylint: disable=broad-exception-caught
+        sys.excepthook(*sys.exc_info())
+    finally:
+        os._exit(status)
+
+
+def read_by(words: list[str]) -> list[str]:
+    """Fork the child that prints; the words of a watch that is read by it."""
+    channel, told = _socket.socketpair()
+    child = os.fork()
+    if not child:
+        told.close()
+        # Of a command it is on stderr: stdout is the command's.
+        print_what_is_told(channel.fileno(), 2 if "--" in words else 1)
+    channel.close()
+    os.set_inheritable(told.fileno(), True)
+    return ["--reader", f"{told.detach()},{child}", *words]
+
+
+def is_plain(words: list[str]) -> bool:
+    """Whether nothing else of Python is asked for, and all words can be written down."""
+    try:
+        " ".join(words).encode()
+    except UnicodeEncodeError:
+        return False
+    return words[:1] == ["watch"] and not any(word.partition("=")[0] in (*EXPORTS, *FILES) for word in words)
+
+
+def main(words: list[str]) -> None:
+    """Become the watch; return if another answer is due, or something is in the way of it."""
+    tree = os.path.realpath(__file__).rsplit("/", 5)[0]
+    program = f"{tree}/build/watch"
+    if is_plain(words) and os.access(program, os.X_OK):
+        become(program, read_by(words[1:]))
