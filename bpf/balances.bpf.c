@@ -157,7 +157,7 @@ static __always_inline int walk_socket(struct bpf_iter__tcp *ctx, bool tls)
 	reading_take(&book->now, tp, common->skc_state);
 	book->now.calls_sleep = calls_sleep(sk);
 	if (book->now.unsent || book->now.unacked)
-		queues_walk(book, sk);
+		queues_walk(book, address_of(sk));
 	else
 		queues_empty(&book->now);
 	addresses_take(book, sk);
@@ -196,7 +196,6 @@ static __always_inline int datagrams_walk(struct sock *sk, struct seq_file *seq)
 	if (!datagrams_watch || !book || book->flags & WATCH_DIED)
 		return 0;
 	datagram_reading(book, sk);
-	datagram_addresses(book, sk);
 	holder_apply(book);
 	ours_note(book);
 	if (book_is_ours(book))

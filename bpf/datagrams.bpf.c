@@ -28,7 +28,6 @@ static __always_inline void datagram_ends(struct sock *sk)
 		return;
 	census_end(book);
 	datagram_reading(book, sk);
-	datagram_addresses(book, sk);
 	owner_note_holder(book);
 	book->flags |= WATCH_DIED;
 	if (book_is_ours(book) && bpf_ringbuf_output(&deaths, book, sizeof(*book), BPF_RB_NO_WAKEUP))

@@ -30,6 +30,22 @@ struct tcp_sock___smc {
 	u8 syn_smc : 1;
 } OF_KERNEL;
 
+/*
+ * A function that the verifier follows once, for any arguments, in place of once on each way that leads to it, and as many
+ * times on from there (51c39bb1d5d1, "bpf: Introduce function-by-function verification"). It returns a number, knows what it
+ * points to by size alone, and takes kernel objects as addresses. For what is rare: a call costs what an inlined copy does not.
+ */
+#define VERIFIED_ONCE __weak __noinline
+
+/* As a number: the verifier takes none from a cast. */
+static __always_inline u64 address_of(const void *object)
+{
+	u64 address = 0;
+
+	bpf_probe_read_kernel(&address, sizeof(address), &object);
+	return address;
+}
+
 /* Set before load. */
 const volatile __u32 watch_filter __weak = WATCH_OF_TASKS;
 const volatile __u32 slot_buckets_mask __weak = 0;	/* buckets less one: they are a power of 2 */
@@ -219,7 +235,7 @@ static __always_inline bool way_is_dead(const struct slot_way *way, u32 place)
 }
 
 /* Returns 1 + the place, 0 if there is none. Those of sockets that are gone are taken when no other is free. */
-static __always_inline u32 slot_take(u64 cookie)
+VERIFIED_ONCE u32 slot_take(u64 cookie)
 {
 	u32 at = bucket_of(cookie);
 	struct slot_bucket *bucket = bpf_map_lookup_elem(&slot_buckets, &at);
@@ -262,20 +278,22 @@ static __always_inline struct watch_slot *slot_of(const struct watch_book *book)
 }
 
 /* What was counted outside the book, before it is handed on. */
-static __always_inline void counts_take(struct watch_book *book)
+VERIFIED_ONCE int counts_take(struct watch_book *book)
 {
-	const struct watch_slot *slot = slot_of(book);
-	const struct slot_way *way = way_of(book);
+	const struct watch_slot *slot = book ? slot_of(book) : NULL;
+	const struct slot_way *way = slot ? way_of(book) : NULL;
 	const struct stack_sum *stacks;
-	u32 place = book->slot_at - 1;
+	u32 place;
 
-	if (slot)
-		book->slot = *slot;
-	if (way)
-		book->rx_copied = way->rx_copied;
-	stacks = stacks_wanted && slot ? bpf_map_lookup_elem(&stack_sums, &place) : NULL;
+	if (!way)
+		return 0;
+	place = book->slot_at - 1;
+	book->slot = *slot;
+	book->rx_copied = way->rx_copied;
+	stacks = stacks_wanted ? bpf_map_lookup_elem(&stack_sums, &place) : NULL;
 	if (stacks)
 		book->stacks = *stacks;
+	return 0;
 }
 
 /* Raw bytes since the last change go to the kind of the sends since then. */
@@ -444,10 +462,11 @@ static __always_inline void flow_note(const struct watch_book *book, u32 protoco
 {
 	struct flow flow = { .sport = bpf_htons(book->remote_port), .dport = bpf_htons(book->local_port),
 			     .protocol = protocol };
+	u64 cookie = book->cookie;
 
 	__builtin_memcpy(flow.saddr, book->remote_ip, sizeof(flow.saddr));
 	__builtin_memcpy(flow.daddr, book->local_ip, sizeof(flow.daddr));
-	bpf_map_update_elem(&flows, &flow, &book->cookie, BPF_ANY);
+	bpf_map_update_elem(&flows, &flow, &cookie, BPF_ANY);
 }
 
 static __always_inline void addresses_take(struct watch_book *book, const struct sock *sk)

@@ -92,10 +92,14 @@ static __always_inline bool queues_moved(struct watch_book *book, const struct s
 }
 
 /* The socket may be one that the verifier does not know the type of. */
-static __always_inline void datagram_reading(struct watch_book *book, const struct sock *sk)
+VERIFIED_ONCE int datagram_read(struct watch_book *book, u64 socket)
 {
-	struct watch_reading *r = &book->now;
+	const struct sock *sk = (const void *)socket;
+	struct watch_reading *r;
 
+	if (!book)
+		return 0;
+	r = &book->now;
 	r->unsent = unsent_datagram(sk);
 	r->drops = drops_of(sk);
 	r->zerocopy_sends = BPF_CORE_READ(sk, sk_zckey.counter);
@@ -108,12 +112,16 @@ static __always_inline void datagram_reading(struct watch_book *book, const stru
 	/* No loop: 6.1 follows none around a call of a callback. */
 	if (queues_moved(book, sk) && queues_moved(book, sk))
 		queues_moved(book, sk);
+	return 0;
 }
 
-static __always_inline void datagram_addresses(struct watch_book *book, const struct sock *sk)
+VERIFIED_ONCE int datagram_addresses_read(struct watch_book *book, u64 socket)
 {
+	const struct sock *sk = (const void *)socket;
 	const struct inet_sock *inet = (const void *)sk;
 
+	if (!book)
+		return 0;
 	book->family = BPF_CORE_READ(sk, __sk_common.skc_family);
 	if (book->family == AF_INET6_FAMILY) {
 		BPF_CORE_READ_INTO(&book->local_ip, sk, __sk_common.skc_v6_rcv_saddr.in6_u.u6_addr32);
@@ -128,6 +136,15 @@ static __always_inline void datagram_addresses(struct watch_book *book, const st
 	book->addresses_known = book->remote_port != 0;
 	if (details_wanted)
 		flow_note(book, IPPROTO_UDP_NUMBER);
+	return 0;
+}
+
+static __always_inline void datagram_reading(struct watch_book *book, const struct sock *sk)
+{
+	u64 address = address_of(sk);
+
+	datagram_read(book, address);
+	datagram_addresses_read(book, address);
 }
 
 static __always_inline bool datagram_is_wanted(const struct sock *sk)
@@ -154,7 +171,6 @@ static __always_inline void datagram_opens(struct watch_book *book, const struct
 	slot->departures_noted = packets_watched;
 	slot->pages_unwatched = counts_by_tracepoint && !datagrams_shared;
 	datagram_reading(book, sk);
-	datagram_addresses(book, sk);
 	book->opened = book->now;
 	book->opened.unread += book->rx_copied - book->slot.rx_peeked + book->slot.rx_cut - book->slot.rx_queued;
 }

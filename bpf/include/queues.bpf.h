@@ -240,12 +240,17 @@ static __always_inline void queues_empty(struct watch_reading *r)
 	r->first_id = r->zerocopy_sends;
 }
 
-static __always_inline void queues_walk(struct watch_book *book, const struct sock *sk)
+VERIFIED_ONCE int queues_walk(struct watch_book *book, u64 socket)
 {
-	struct watch_reading *r = &book->now;
-	const struct watch_slot *slot = slot_of(book);
+	const struct sock *sk = (const void *)socket;
+	const struct watch_slot *slot;
+	struct watch_reading *r;
 	struct walk *w = &walked;
 
+	if (!book)
+		return 0;
+	r = &book->now;
+	slot = slot_of(book);
 	*w = (struct walk){ .sk = (u64)sk, .spliced_in_window = slot && has_spliced(slot) };
 	w->node = (u64)BPF_CORE_READ(sk, tcp_rtx_queue.rb_node);
 	if (w->node)
@@ -267,6 +272,7 @@ static __always_inline void queues_walk(struct watch_book *book, const struct so
 	r->unsent_referenced_bytes = w->unsent_referenced;
 	r->numbered = w->id_known;
 	r->first_id = w->id_known ? w->first_id : r->zerocopy_sends;
+	return 0;
 }
 
 /* A notification in the error queue, which may stand for many. */

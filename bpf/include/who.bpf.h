@@ -94,15 +94,23 @@ struct {
 	__type(value, struct watch_task);
 } mptcp_holders SEC(".maps") __weak;
 
-static __always_inline void task_describe(struct watch_task *task, const struct task_struct *t)
+VERIFIED_ONCE int task_read(struct watch_task *task, u64 address)
 {
-	const struct task_struct *leader = BPF_CORE_READ(t, group_leader);
+	const struct task_struct *t = (const void *)address, *leader = BPF_CORE_READ(t, group_leader);
 
+	if (!task)
+		return 0;
 	task->tgid = BPF_CORE_READ(t, tgid);
 	task->kernel = !!(BPF_CORE_READ(t, flags) & PF_KTHREAD_FLAG);
 	task->started_ns = BPF_CORE_READ(leader, start_boottime);
 	task->cgroup = BPF_CORE_READ(t, cgroups, dfl_cgrp, kn, id);
 	bpf_probe_read_kernel_str(task->comm, sizeof(task->comm), &leader->comm);
+	return 0;
+}
+
+static __always_inline void task_describe(struct watch_task *task, const struct task_struct *t)
+{
+	task_read(task, address_of(t));
 }
 
 static __always_inline void task_describe_current(struct watch_task *task)
@@ -172,8 +180,10 @@ static __always_inline void member_add(const struct watch_task *task, const stru
 }
 
 /* Processes may enter a cgroup at any time, without a fork. */
-static __always_inline bool current_is_member(const struct watch_task *task)
+VERIFIED_ONCE bool current_is_member(const struct watch_task *task)
 {
+	if (!task)
+		return false;
 	if (is_member(task->tgid))
 		return true;
 	if (!subject_cgroup ||
@@ -229,26 +239,30 @@ static __always_inline void ours_note(const struct watch_book *book)
 
 /* A task is known to use the socket; @ours: it belongs to the subject. Sockets of the subject stay
  * its own, and say that another one used them. Kernel threads close what a task left behind. */
-static __always_inline void owner_note(struct watch_book *book, const struct watch_task *task, bool ours)
+VERIFIED_ONCE int owner_note(struct watch_book *book, const struct watch_task *task, bool ours)
 {
-	bool known = book->owner.tgid && !(book->flags & WATCH_GUESSED);
+	bool known;
 
+	if (!book || !task)
+		return 0;
+	known = book->owner.tgid && !(book->flags & WATCH_GUESSED);
 	if (known && same_task(&book->owner, task)) {
 		/* It may have joined the subject since. */
 		if (ours)
 			book->flags |= WATCH_OURS;
-		return;
+		return 0;
 	}
 	if (task->kernel && book->owner.tgid)
-		return;
+		return 0;
 	if (known)
 		book->flags |= WATCH_HANDED_ON;
 	if (known && book->flags & WATCH_OURS && !ours)
-		return;
+		return 0;
 	book->owner = *task;
 	book->flags &= ~(WATCH_GUESSED | WATCH_OURS);
 	if (ours)
 		book->flags |= WATCH_OURS;
+	return 0;
 }
 
 static __always_inline void mptcp_note(const struct sock *sk, const struct task_struct *t)
@@ -332,17 +346,21 @@ static __always_inline bool owner_is_current(const struct watch_book *book)
 	       book->owner.started_ns == task->group_leader->start_boottime;
 }
 
-static __always_inline void owner_note_current(struct watch_book *book, const struct sock *sk)
+VERIFIED_ONCE int owner_becomes_current(struct watch_book *book)
 {
 	struct watch_task task = {};
 
 	/* To describe a task takes a dozen reads. One that entered the subject's cgroup is to be noted. */
-	if (!lock_is_owned(sk) || (!subject_cgroup && owner_is_current(book)))
-		return;
-	if (current_is_a_watch())
-		return;
+	if (!book || (!subject_cgroup && owner_is_current(book)) || current_is_a_watch())
+		return 0;
 	task_describe_current(&task);
-	owner_note(book, &task, current_is_member(&task));
+	return owner_note(book, &task, current_is_member(&task));
+}
+
+static __always_inline void owner_note_current(struct watch_book *book, const struct sock *sk)
+{
+	if (lock_is_owned(sk))
+		owner_becomes_current(book);
 }
 
 /* A process has joined the subject and brought the socket along. */

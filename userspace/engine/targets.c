@@ -6,14 +6,19 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bpf/include/casts.h"
 #include "userspace/engine/constants.h"
+
+#define VMLINUX "/sys/kernel/btf/vmlinux"
 
 /* include/linux/tracepoint.h declares a type of this name for each tracepoint. */
 static const char declares[] = "btf_trace_";
@@ -95,7 +100,7 @@ int targets_failure(int err)
 
 	if (err != -ENOENT && err != -ESRCH)
 		return err;
-	btf = btf__parse("/sys/kernel/btf/vmlinux", NULL);
+	btf = btf__parse(VMLINUX, NULL);
 	refusal = libbpf_get_error(btf);
 	if (!refusal)
 		btf__free(btf);
@@ -145,9 +150,29 @@ static int read_both(struct targets **targets, struct btf *base)
 	return 0;
 }
 
+/* Mapped, it is copied once, by libbpf, and not by the kernel before: since 6.16 (a539e2a6d51d, "btf: Allow mmap of vmlinux
+ * btf"). NULL elsewhere. */
+static struct btf *map_vmlinux(void)
+{
+	int fd = open(VMLINUX, O_RDONLY | O_CLOEXEC);
+	struct btf *btf = NULL;
+	struct stat file;
+	void *types;
+
+	if (fd < 0)
+		return NULL;
+	types = fstat(fd, &file) ? MAP_FAILED : mmap(NULL, file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (types == MAP_FAILED)
+		return NULL;
+	btf = btf__new(types, file.st_size);
+	munmap(types, file.st_size);
+	return libbpf_get_error(btf) ? NULL : btf;
+}
+
 int targets_open(struct targets **targets)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
+	struct btf *btf = map_vmlinux() ?: btf__load_vmlinux_btf();
 	int err = btf ? read_both(targets, btf) : targets_failure(-ENOENT);
 
 	if (!btf)

@@ -16,7 +16,7 @@ FOR_THE_WATCH = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGQUI
 
 
 def become(program: str, words: list[str]) -> None:
-    """Become another program, as if it had been typed; returns if there is none, and raises OSError."""
+    """Become another program, as if it had been typed, or raise OSError."""
     # Python ignores these two, and what is ignored stays so in the next program.
     for each in (_signal.SIGPIPE, _signal.SIGXFSZ):
         _signal.signal(each, _signal.SIG_DFL)
@@ -57,7 +57,8 @@ def is_plain(words: list[str]) -> bool:
         " ".join(words).encode()
     except UnicodeEncodeError:
         return False
-    return words[:1] == ["watch"] and not any(word.partition("=")[0] in (*EXPORTS, *FILES) for word in words)
+    options = {word.partition("=")[0] for word in words}
+    return words[:1] == ["watch"] and not options & {*EXPORTS, *FILES}
 
 
 def main(words: list[str]) -> None:
