@@ -135,7 +135,7 @@ int walk_descriptors(struct bpf_iter__task_file *ctx)
 	if (!sk && (watch_mode == WATCH_MODE_OPEN || datagrams_watch) && is_ring(file)) {
 		watch_gauges.rings_seen = 1;
 		if (watch_mode == WATCH_MODE_OPEN)
-			watch_gauges.zerocopy_seen = 1;
+			hooks_want(&watch_gauges.zerocopy_seen);
 	}
 	if (sk && opened_by_walk && !ports_or_others(sk))
 		uncovered_note(sk);

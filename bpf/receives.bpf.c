@@ -217,6 +217,7 @@ static __always_inline int receive_ended(struct sock *sk, int ret, int flags)
  * task, and this table those of others beside it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 4096);
 	__type(key, u64);
 	__type(value, u64);

@@ -65,6 +65,35 @@ struct {
 	__type(value, u64);
 } frags_before SEC(".maps");
 
+/* Packets of others are not worth what watching them costs each packet. The process that sends may have joined the
+ * subject since its socket was looked at. */
+static __always_inline bool pages_matter(const struct watch_slot *slot)
+{
+	return watch_filter != WATCH_OF_TASKS || slot->ours || current_is_ours();
+}
+
+/* A send references or splices pages: its packets must be watched, before the first of them leaves. Those of kernel TLS
+ * are the kernel's own, and nobody asks what becomes of them. True: its departures are to be noted. */
+static __always_inline bool pages_unnoted(struct watch_slot *slot)
+{
+	if (slot->departures_noted)
+		return false;
+	if (!packets_watched && !(slot->tls & SLOT_TLS_SENDS)) {
+		slot->pages_unwatched = 1;
+		if (pages_matter(slot))
+			hooks_want(&watch_gauges.zerocopy_seen);
+	}
+	return packets_watched;
+}
+
+static __always_inline void pages_note(struct watch_slot *slot, struct sock *sk)
+{
+	const struct tcp_sock *tp = pages_unnoted(slot) ? bpf_skc_to_tcp_sock(sk) : NULL;
+
+	if (tp)
+		departures_note(slot, tp->bytes_sent);
+}
+
 /* As tcp_sendmsg_locked() decides before its loop: MSG_ZEROCOPY needs SO_ZEROCOPY or a notification of
  * io_uring's, and a route that takes packets in pieces. A call that connects by MSG_FASTOPEN has no route then. */
 static __always_inline u32 kind_of_send(const struct sock *sk, const struct msghdr *msg)
@@ -237,10 +266,10 @@ static __always_inline void datagram_pages_note(struct watch_slot *slot, const s
 	else if (!(msg->msg_flags & MSG_ZEROCOPY_FLAG) || !zerocopy_enabled(sk))
 		return;
 	if (!packets_watched)
-		watch_gauges.zerocopy_seen = 1;
+		hooks_want(&watch_gauges.zerocopy_seen);
 	if (datagrams_shared)
 		return;
-	watch_gauges.datagrams_seen = 1;
+	hooks_want(&watch_gauges.datagrams_seen);
 	slot->pages_unwatched = 1;
 }
 

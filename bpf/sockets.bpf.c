@@ -30,19 +30,22 @@ static __always_inline u64 unsent_of(const struct watch_reading *r)
 }
 
 /* The socket connects; it may have been connected before. */
-static __always_inline void life_begin(struct watch_book *book)
+VERIFIED_ONCE int life_begin(struct watch_book *book)
 {
-	struct watch_slot *slot = slot_of(book);
-	const struct watch_reading *at_opening = &book->opened;
+	struct watch_reading nothing = {}, *at_opening;
+	struct watch_slot *slot;
+
+	if (!book)
+		return 0;
+	slot = slot_of(book);
+	at_opening = &book->opened;
 	/* Notifications keep their numbers, and what lay in its queue when the window opened has left since, as the slot
 	 * counts it, or was lost with that queue. */
-	struct watch_reading nothing = { .zerocopy_sends = at_opening->zerocopy_sends,
-					 .first_id = at_opening->zerocopy_sends,
-					 .referenced_pages = at_opening->referenced_pages,
-					 .referenced_bytes = at_opening->referenced_bytes,
-					 .spliced_bytes = at_opening->spliced_bytes,
-					 .unsent_referenced_bytes = at_opening->unsent_referenced_bytes };
-
+	nothing.zerocopy_sends = nothing.first_id = at_opening->zerocopy_sends;
+	nothing.referenced_pages = at_opening->referenced_pages;
+	nothing.referenced_bytes = at_opening->referenced_bytes;
+	nothing.spliced_bytes = at_opening->spliced_bytes;
+	nothing.unsent_referenced_bytes = at_opening->unsent_referenced_bytes;
 	if (book->flags & WATCH_CLOSED) {
 		const struct watch_reading *first = &book->opened, *last = &book->closed;
 
@@ -65,9 +68,10 @@ static __always_inline void life_begin(struct watch_book *book)
 	 * loop comes before. */
 	book->opened.accepted = 1;
 	if (!slot)
-		return;
+		return 0;
 	slot->since = 1;
 	slot->kind = WATCH_KIND_COPY;
+	return 0;
 }
 
 struct tcp_fastopen_request {
@@ -270,8 +274,7 @@ static __always_inline int death(struct sock *sk)
 		tls_ciphers_forget(book->cookie);
 	if (book->slot.tls && !book_is_ours(book))
 		tls_book_drop(book->cookie);
-	if (book_is_ours(book) &&
-	    bpf_ringbuf_output(&deaths, book, sizeof(*book), BPF_RB_NO_WAKEUP))
+	if (book_is_ours(book) && end_tell(book, sizeof(*book)))
 		gauge_add(&watch_gauges.lost_deaths, 1);
 	slot_give_back(book);
 	return 0;

@@ -31,9 +31,9 @@ struct tcp_sock___smc {
 } OF_KERNEL;
 
 /*
- * A function that the verifier follows once, for any arguments, in place of once on each way that leads to it, and as many
- * times on from there (51c39bb1d5d1, "bpf: Introduce function-by-function verification"). It returns a number, knows what it
- * points to by size alone, and takes kernel objects as addresses. For what is rare: a call costs what an inlined copy does not.
+ * A function that the verifier follows once, for any arguments, and not on each way that leads to it and on from there
+ * (51c39bb1d5d1, "bpf: Introduce function-by-function verification"). It returns a number, knows what it points to by
+ * size alone, and takes kernel objects as addresses. For what is rare: a call costs what an inlined copy does not.
  */
 #define VERIFIED_ONCE __weak __noinline
 
@@ -73,6 +73,42 @@ struct {
 	__type(key, int);
 	__type(value, struct watch_book);
 } watch_books SEC(".maps") __weak;
+
+enum { DEATHS_BYTES = 8 << 20, DEATHS_LATE = DEATHS_BYTES / 8, DEATHS_STEP = 64 << 10 };
+
+/* Books of sockets that died, processes of the subject that are gone. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, DEATHS_BYTES);
+} deaths SEC(".maps") __weak;
+
+/* To wake user space costs a connection as much as all else. It looks by itself less than twice a second; before that
+ * it is woken where the ring fills, with each step of it. 0, or the error of a ring that is full. */
+static __always_inline long end_tell(void *item, u64 bytes)
+{
+	u64 waiting = bpf_ringbuf_query(&deaths, BPF_RB_AVAIL_DATA);
+	bool late = waiting > DEATHS_LATE && waiting % DEATHS_STEP < sizeof(struct watch_book);
+
+	return bpf_ringbuf_output(&deaths, item, bytes, late ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+}
+
+/* What it is to see at once is no item. */
+static __always_inline void user_space_wake(void)
+{
+	void *nothing = bpf_ringbuf_reserve(&deaths, sizeof(u64), 0);
+
+	if (nothing)
+		bpf_ringbuf_discard(nothing, BPF_RB_FORCE_WAKEUP);
+}
+
+/* The first socket that needs hooks which are not attached yet. */
+static __always_inline void hooks_want(unsigned long long *seen)
+{
+	if (*seen)
+		return;
+	*seen = 1;
+	user_space_wake();
+}
 
 /* Something is in this table. */
 volatile __u32 ring_sends_noted __weak = 0;
@@ -309,27 +345,6 @@ static __always_inline void departures_note(struct watch_slot *slot, u64 sent)
 {
 	slot->departed_from = sent - slot->departed;
 	slot->departures_noted = 1;
-}
-
-/* A send references or splices pages: its packets must be watched, before the first of them leaves. Those of kernel TLS
- * are the kernel's own, and nobody asks what becomes of them. True: its departures are to be noted. */
-static __always_inline bool pages_unnoted(struct watch_slot *slot)
-{
-	if (slot->departures_noted)
-		return false;
-	if (!packets_watched && !(slot->tls & SLOT_TLS_SENDS)) {
-		watch_gauges.zerocopy_seen = 1;
-		slot->pages_unwatched = 1;
-	}
-	return packets_watched;
-}
-
-static __always_inline void pages_note(struct watch_slot *slot, struct sock *sk)
-{
-	const struct tcp_sock *tp = pages_unnoted(slot) ? bpf_skc_to_tcp_sock(sk) : NULL;
-
-	if (tp)
-		departures_note(slot, tp->bytes_sent);
 }
 
 /* Packets and notifications of a socket that has died still count, if slots stay. */

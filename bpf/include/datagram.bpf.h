@@ -55,7 +55,7 @@ static long unread_hop(u32 hop, void *arg)
 	return 0;
 }
 
-static __always_inline u64 queued_at(u64 head)
+VERIFIED_ONCE u64 queued_at(u64 head)
 {
 	struct unread_walk w = { .node = (u64)BPF_CORE_READ((struct sk_buff_head *)head, next), .end = head };
 
@@ -207,7 +207,7 @@ static __always_inline struct watch_book *datagram_begin(struct sock *sk, bool m
 		return book;
 	book->flags |= WATCH_BORN;
 	if (counts_by_tracepoint && !datagrams_shared)
-		watch_gauges.datagrams_seen = 1;
+		hooks_want(&watch_gauges.datagrams_seen);
 	datagram_opens(book, sk, slot);
 	if (made)
 		book->opened.unread = book->opened.restless = 0;
@@ -226,7 +226,7 @@ static __always_inline struct watch_book *datagram_found(struct sock *sk, struct
 	if (!datagrams_watched || (watch_filter == WATCH_OF_NETNS && !inum_is_ours(netns_of(sk))))
 		return book;
 	if (counts_by_tracepoint && !datagrams_shared) {
-		watch_gauges.datagrams_seen = 1;
+		hooks_want(&watch_gauges.datagrams_seen);
 		return book;
 	}
 	if (!book)
@@ -274,7 +274,7 @@ static __always_inline struct watch_slot *datagram_born(struct sock *sk, u64 coo
 	addresses_take(book, sk);
 	slot->datagrams = 1;
 	slot->ours = 1;
-	if (bpf_ringbuf_output(&deaths, book, sizeof(*book), BPF_RB_NO_WAKEUP))
+	if (end_tell(book, sizeof(*book)))
 		gauge_add(&watch_gauges.lost_deaths, 1);
 	return slot;
 }

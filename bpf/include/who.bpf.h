@@ -33,18 +33,10 @@ struct {
 	__type(value, u8);
 } subject_netns SEC(".maps") __weak;
 
-enum { DEATHS_BYTES = 8 << 20 };
-
-/* Books of sockets that died, processes of the subject that are gone; user space looks every few
- * milliseconds, so nothing wakes it. */
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, DEATHS_BYTES);
-} deaths SEC(".maps") __weak;
-
 /* tgid -> a process of the subject */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 16384);
 	__type(key, u32);
 	__type(value, struct watch_member);
@@ -141,11 +133,17 @@ static __always_inline void heir_note(struct sock *sk, const struct watch_task *
 	heir->ours = ours;
 }
 
-/* The process has ended; it is counted once, whoever notices. */
+/* Processes that user space made part of the subject. */
+volatile __u32 members_chosen __weak = 0;
+
+/* The process has ended; it is counted once, whoever notices. The last one ends the watch. */
 static __always_inline void member_end(struct watch_member *member)
 {
-	if (!__sync_val_compare_and_swap(&member->ended_ns, 0, bpf_ktime_get_boot_ns()))
-		gauge_add(&watch_gauges.left, 1);
+	if (__sync_val_compare_and_swap(&member->ended_ns, 0, bpf_ktime_get_boot_ns()))
+		return;
+	gauge_add(&watch_gauges.left, 1);
+	if (watch_gauges.left == members_chosen + watch_gauges.joined)
+		user_space_wake();
 }
 
 /* No process has this number any more: user space keeps what is to be known of it. Its sockets may live on;
@@ -159,7 +157,7 @@ static __always_inline void member_forget(u32 tgid)
 	member_end(member);
 	gone = *member;
 	/* Where there is no room it stays. */
-	if (!bpf_ringbuf_output(&deaths, &gone, sizeof(gone), BPF_RB_NO_WAKEUP))
+	if (!end_tell(&gone, sizeof(gone)))
 		bpf_map_delete_elem(&members, &tgid);
 }
 
@@ -191,6 +189,13 @@ VERIFIED_ONCE bool current_is_member(const struct watch_task *task)
 		return false;
 	member_add(task, (const void *)bpf_get_current_task());
 	return true;
+}
+
+/* Also one that entered the cgroup and was not asked since. */
+static __always_inline bool current_is_ours(void)
+{
+	return is_member(bpf_get_current_pid_tgid() >> 32) ||
+	       (subject_cgroup && bpf_get_current_ancestor_cgroup_id(subject_cgroup_level) == subject_cgroup);
 }
 
 static __always_inline bool ports_are_ours(u16 local, u16 remote)
@@ -228,10 +233,10 @@ static __always_inline bool book_is_ours(const struct watch_book *book)
 	return true;
 }
 
-/* Causes of copies and sizes of calls are kept for sockets of the subject alone. */
+/* Causes of copies and sizes of calls are kept for sockets of the subject alone, and packets watched. */
 static __always_inline void ours_note(const struct watch_book *book)
 {
-	struct watch_slot *slot = details_wanted || sizes_wanted ? slot_of(book) : NULL;
+	struct watch_slot *slot = details_wanted || sizes_wanted || !packets_watched ? slot_of(book) : NULL;
 
 	if (slot)
 		slot->ours = book_is_ours(book);
@@ -343,7 +348,7 @@ static __always_inline bool owner_is_current(const struct watch_book *book)
 	const struct task_struct *task = bpf_get_current_task_btf();
 
 	return !(book->flags & WATCH_GUESSED) && book->owner.tgid == (u32)task->tgid &&
-	       book->owner.started_ns == task->group_leader->start_boottime;
+	       book->owner.started_ns == POINTER_IN(task_struct, task, group_leader)->start_boottime;
 }
 
 VERIFIED_ONCE int owner_becomes_current(struct watch_book *book)

@@ -136,3 +136,43 @@ def test_all_is_every_namespace(programs):
     found = of_processes(record)
     assert found[inside.process.pid] == (2 * INSIDE, 2 * INSIDE)
     assert found[outside.process.pid] == (2 * OUTSIDE, 2 * OUTSIDE)
+
+
+SPLICES = """import tempfile
+with tempfile.TemporaryFile() as file:
+    file.write(bytes(65536)); file.flush()
+    for _ in range(3):
+        os.sendfile(a.fileno(), file.fileno(), 0, 65536); take(b, 65536); time.sleep(0.2)"""
+
+
+def packets_are_watched(record: dict) -> bool:
+    """Whether a hook that each packet of the machine passes was attached."""
+    return any(probe["hook"] == "tp_btf/net_dev_start_xmit" and probe["status"] == "attached"
+               for probe in record["backend"]["probes"])
+
+
+def test_packets_are_watched_for_a_send_of_the_subject_alone():
+    inside, outside = Program(SPLICES), Program(SPLICES)
+    watching = [Watching("-p", each.process.pid) for each in (inside, outside)]
+    inside.do()
+    records = [each.close() for each in watching]
+    outside.end()
+    inside.end()
+    assert [packets_are_watched(record) for record in records] == [True, False]
+    assert records[0]["total"]["sites"]["tx_splice"]["bytes"] == 3 * 65536
+
+
+def test_a_watch_of_an_idle_process_sleeps(programs):
+    watching = Watching("-p", programs[0].process.pid)
+    status = Path(f"/proc/{watching.process.pid}/status")
+
+    def slept() -> tuple[float, int]:
+        lines = dict(line.split(":\t", 1) for line in status.read_text().splitlines())
+        return time.monotonic(), int(lines["voluntary_ctxt_switches"])
+
+    time.sleep(0.2)
+    begun, before = slept()
+    time.sleep(4)
+    ended, after = slept()
+    assert 0 < after - before <= 2 * (ended - begun)
+    watching.close()

@@ -13,7 +13,7 @@
 /* In place of the window of the library: nothing is loaded. */
 static int alive, readings, reading_fails_at;
 
-int watch_wait(struct watch *w, int timeout_ms)
+int watch_wait(struct watch *w, int timeout_ms, int other)
 {
 	sleep_ns(timeout_ms * NS_PER_MS);
 	return alive;

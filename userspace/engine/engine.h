@@ -117,6 +117,10 @@ struct engine_ends {
 	void *arg;
 };
 
+/* Waits for so long, or until a socket needs hooks that are not attached, the last process of the subject ended, what ended
+ * fills its ring, a process has a new stack, or @other (-1: none) can be read. 0, or -errno if a signal came. */
+int engine_wait(const struct engine *p, int timeout_ms, int other);
+
 /* What ended since it was called last. How many, or -errno. */
 int engine_deaths(struct engine *p, const struct engine_ends *each);
 
@@ -140,9 +144,6 @@ bool engine_samples_due(const struct engine *p);
 /* From now on what calls move is put to the stacks of their programs, or is not any more, and no sample of the clock
  * counts either. config.stacks was set before load. */
 void engine_stacks_gate(struct engine *p, bool open);
-
-/* Waits for so long, or until a process has a new stack. 0, or -errno if a signal came. */
-int engine_stacks_wait(const struct engine *p, int timeout_ms);
 
 /* Calls @each with the process of every stack that is new. */
 void engine_stacks_new(struct engine *p, void (*each)(void *arg, const struct stack_task *task), void *arg);

@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,13 +140,18 @@ int engine_add(struct engine *p, const struct watch_row *row)
 	uint32_t bits = sizeof(p->skel->bss->member_bits) * CHAR_BIT, bit = row->task.tgid % bits;
 
 	__atomic_fetch_or(&p->skel->bss->member_bits[bit / 64], 1ull << bit % 64, __ATOMIC_SEQ_CST);
-	return bpf_map_update_elem(bpf_map__fd(p->skel->maps.members), &row->task.tgid, &member,
-				   BPF_NOEXIST) ? -errno : 0;
+	if (bpf_map_update_elem(bpf_map__fd(p->skel->maps.members), &row->task.tgid, &member, BPF_NOEXIST))
+		return -errno;
+	p->skel->bss->members_chosen++;
+	return 0;
 }
 
 bool engine_remove(struct engine *p, uint32_t tgid)
 {
-	return !bpf_map_delete_elem(bpf_map__fd(p->skel->maps.members), &tgid);
+	if (bpf_map_delete_elem(bpf_map__fd(p->skel->maps.members), &tgid))
+		return false;
+	p->skel->bss->members_chosen--;
+	return true;
 }
 
 /* A walk key by key would begin anew where an entry went. */
@@ -287,6 +293,17 @@ int engine_read(struct engine *p, void (*each)(void *arg, const struct watch_boo
 	if (!err)
 		err = walk_namespaces(p, hand_over, &reader);
 	return err ? err : walk_books_again(p, &reader);
+}
+
+int engine_wait(const struct engine *p, int timeout_ms, int other)
+{
+	struct pollfd ready[] = {
+		{ .fd = ring_buffer__epoll_fd(p->ring), .events = POLLIN },
+		{ .fd = p->news ? ring_buffer__epoll_fd(p->news) : -1, .events = POLLIN },
+		{ .fd = other, .events = POLLIN },
+	};
+
+	return poll(ready, sizeof(ready) / sizeof(*ready), timeout_ms) < 0 ? -errno : 0;
 }
 
 int engine_deaths(struct engine *p, const struct engine_ends *each)

@@ -294,13 +294,6 @@ int stacks_prepare(struct engine *e)
 	return e->news ? 0 : -errno;
 }
 
-int engine_stacks_wait(const struct engine *e, int timeout_ms)
-{
-	struct pollfd ready = { .fd = ring_buffer__epoll_fd(e->news), .events = POLLIN };
-
-	return poll(&ready, 1, timeout_ms) < 0 ? -errno : 0;
-}
-
 void engine_stacks_new(struct engine *e, void (*each)(void *arg, const struct stack_task *task), void *arg)
 {
 	e->stack_new = each;

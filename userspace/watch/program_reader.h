@@ -32,8 +32,8 @@ enum { NAMING_MS = 10000 };
  * neither: no program is looked at. 0, or -errno with one line in @why. */
 int stacks_keep(struct kept_stacks *s, struct engine *engine, bool of_calls, bool of_clock, char why[WHY_BYTES]);
 
-/* Waits for so long, or until there is a new stack: its process is looked at. Not 0 if a signal came. */
-int stacks_wait(const struct kept_stacks *s, int timeout_ms);
+/* The process of each new stack is looked at: it may end soon. */
+void stacks_look(const struct kept_stacks *s);
 
 /* No call is put to a stack any more, and no sample counts: before the last reading of books. */
 void stacks_end(const struct kept_stacks *s);

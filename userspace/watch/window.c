@@ -22,7 +22,10 @@
 #include "userspace/watch/options/subject.h"
 #include "userspace/watch/program_reader.h"
 
-enum { STEP_MS = 20 };
+/* Samples of the clock may fill their tables within this time, and wake nobody. */
+enum { SAMPLES_MS = 20 };
+/* A control group, or a name, that nobody has for so long has ended. */
+enum { JOIN_MS = 20 };
 
 struct watch {
 	struct engine *probes;
@@ -317,23 +320,28 @@ static int attach_late(struct watch *w)
 	return err;
 }
 
-int watch_wait(struct watch *w, int timeout_ms)
+/* The end of the last process wakes at once, and another one may be about to join. */
+static int alive_for_long(const struct watch *w)
 {
-	int64_t until = monotonic_ms() + timeout_ms;
-	int64_t left;
-	int got, err;
+	int alive = watch_alive(w->probes, &w->subject, w->chosen);
 
-	do {
-		left = until - monotonic_ms();
-		got = left > 0 ? stacks_wait(&w->stacks, left < STEP_MS ? left : STEP_MS) : 0;
-		attach_late(w);
-		err = collect_ended(w);
-		if (!err && w->cpu_clock)
-			err = samples_relieve(&w->stacks);
-		if (err)
-			return err;
-	} while (left > 0 && !got);
+	if (alive || w->subject.by == WATCH_PIDS)
+		return alive;
+	sleep_ns(JOIN_MS * NS_PER_MS);
 	return watch_alive(w->probes, &w->subject, w->chosen);
+}
+
+int watch_wait(struct watch *w, int timeout_ms, int other)
+{
+	int err;
+
+	engine_wait(w->probes, w->cpu_clock && timeout_ms > SAMPLES_MS ? SAMPLES_MS : timeout_ms, other);
+	stacks_look(&w->stacks);
+	attach_late(w);
+	err = collect_ended(w);
+	if (!err && w->cpu_clock)
+		err = samples_relieve(&w->stacks);
+	return err ? err : alive_for_long(w);
 }
 
 struct open_books {

@@ -35,12 +35,11 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 int watch_confine(struct watch *w);
 
 /*
- * Waits until @timeout_ms have passed or a signal comes, and collects what the programs noted
- * of sockets that died. Call it at least every 100 ms or so: the notes have room for about a
- * second of a busy machine. Returns how many processes of the subject are alive, -1: not known by
+ * Waits until @timeout_ms have passed, a signal comes, @other (-1: none) can be read or the programs have something to
+ * tell that cannot wait, and collects what they noted of sockets that died. Returns how many processes of the subject are alive, -1: not known by
  * number (ports, namespaces, all), or another -errno.
  */
-int watch_wait(struct watch *w, int timeout_ms);
+int watch_wait(struct watch *w, int timeout_ms, int other);
 
 /* A fresh record: from the opening balances to now. What *r owned is the caller's to free. 0 or -errno. */
 int watch_read(struct watch *w, struct watch_record *r);
