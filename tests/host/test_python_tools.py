@@ -22,7 +22,7 @@ TOOLS = {"advise": ["--json"], "advise_truth": ["--out"], "sweep": ["--profile"]
          "claims": ["--json"], "facts": ["--json"], "compare": ["--json"], "records": ["--in"], "fleet": ["--json"]}
 PYTHON_LAUNCHER = re.compile(
     r"#!/usr/bin/env -S --block-signal=INT /usr/bin/python3 -SB\n# SPDX[^\n]*\n\"\"\"[^\n]*\"\"\"\n"
-    r"from lib import launch\n\nlaunch\.run\(\"copyscope[\w.]+\"(, matplotlib=True)?\)\n")
+    r"from lib import launch\n\nlaunch\.run\(\"copyscope[\w.]+\"(, matplotlib=True|, straight=\"copyscope[\w.]+\")?\)\n")
 READERS = ("mistakes", "agree", "keep", "plot")
 LONG = "x" * 100_000
 # What a record of a damaged name, an odd file or a slip of the pen looks like on a command line.
