@@ -144,7 +144,7 @@ def test_lines_have_calls_holds_causes_and_samples_and_each_adds_up(tmp_path):
     lines, record, file = tmp_path / "lines", tmp_path / "r.json", tmp_path / "file"
     file.write_bytes(bytes(65536))
     done = watch("-q", "--sizes", "--cpu=999", "--interval", "0.1", "--json-lines", lines, "--json", record,
-                 "--", sys.executable, "-c", SENDS, "90000000", "65536", file)
+                 "--", sys.executable, "-c", SENDS, "400000000", "65536", file)
     assert done.returncode == 0, done.stderr
     found, whole = lines_of(lines.read_text()), record_of(record)
     assert len(found) > 1
