@@ -12,7 +12,7 @@ import time
 from helpers import watch_tool
 from helpers.patience import Patience
 
-GIVE_BACK = "\x1b[?25h\x1b[?1049l"
+TAKE, GIVE_BACK = "\x1b[?1049h", "\x1b[?25h\x1b[?1049l"
 
 
 class Screen:
@@ -52,6 +52,9 @@ class Screen:
         """Its status; the terminal must be as it was."""
         self.wait_for(GIVE_BACK)
         status = self.process.wait(watch_tool.TIMEOUT_S)
+        while select.select([self.master], [], [], 0)[0]:
+            self.said += os.read(self.master, 65536).decode()
+        assert TAKE not in self.said.partition(GIVE_BACK)[2]
         for _ in range(100):
             if termios.tcgetattr(self.slave) == self.was:
                 break

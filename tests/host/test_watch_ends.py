@@ -13,11 +13,11 @@ import time
 import pytest
 
 from helpers import processes, records, watch_tool
-from helpers.screens import GIVE_BACK, Screen
+from helpers.screens import GIVE_BACK, TAKE, Screen
 from helpers.watch_tool import record_of, start, watch
 
 pytestmark = records.needs_root
-TAKE, CTRL_S = "\x1b[?1049h", "\x13"
+CTRL_S = "\x13"
 HANGUP_IGNORED = ("env", "--ignore-signal=HUP")
 # Said when a record could not have its name; the name that it has.
 KEPT = re.compile(r"cannot write the record: [\w ]+; it lies beside it as (copyscope-\w+\.json)\n")

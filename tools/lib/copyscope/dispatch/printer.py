@@ -66,6 +66,9 @@ class Printer:
             self.begin(told)
         if self.live and self.live.obey(told):
             return
+        if "record" in told:
+            # The view would take the terminal once more.
+            self.live = None
         if "stop" in told:
             os.write(self.channel, CTRL_Z)
         os.environ["COLUMNS"] = columns(self.out)
