@@ -8,7 +8,7 @@ import pty
 
 import pytest
 
-from copyscope.dispatch import printer
+from copyscope.dispatch import printer, straight
 from copyscope.report import live, rows, watch
 from copyscope.report.page import BAD, BOLD, View
 from helpers import watches
@@ -206,14 +206,14 @@ def test_signals_are_for_the_watch():
     child = os.fork()
     if not child:
         os.close(writer)
-        os._exit(printer.shown(reader, 1))
+        straight.print_what_is_told(reader, 1)
     try:
         os.close(reader)
         # It reads no sooner than it ignores them.
         os.write(writer, b'{"open": true}\n')
-        while not all(signals_ignored(child) >> number - 1 & 1 for number in printer.FOR_THE_WATCH):
+        while not all(signals_ignored(child) >> number - 1 & 1 for number in straight.FOR_THE_WATCH):
             pass
-        for number in printer.FOR_THE_WATCH:
+        for number in straight.FOR_THE_WATCH:
             os.kill(child, number)
     finally:
         os.close(writer)
