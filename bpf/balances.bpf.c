@@ -43,8 +43,9 @@ static __always_inline bool has_tls(const struct watch_book *book)
 
 enum { TLS_CONF_DEVICE = 2 };	/* TLS_HW, TLS_HW_RECORD: include/net/tls.h */
 
-/* It may have had keys before the programs were there. */
-static __always_inline void tls_open(const struct sock *sk)
+/* It may have had keys before the programs were there. A frame of its own: with that of the walk over queues they would
+ * fill the stack. */
+static __noinline void tls_open(const struct sock *sk)
 {
 	const struct tls_context *context = tls_context_of(sk);
 	u32 sends = BPF_CORE_READ_BITFIELD_PROBED(context, tx_conf);
@@ -62,7 +63,7 @@ static __always_inline void tls_open(const struct sock *sk)
 	tls->first = tls->now;
 }
 
-static __always_inline void tls_note(const struct watch_book *book, const struct sock *sk)
+static __noinline void tls_note(const struct watch_book *book, const struct sock *sk)
 {
 	struct tls_book *tls = tls_book_find(book->cookie);
 
