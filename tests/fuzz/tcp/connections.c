@@ -59,6 +59,23 @@ static socklen_t address_of(int listener, int family, union address *a)
 	return sizeof(a->v6);
 }
 
+void find_other(int i)
+{
+	struct sock *one = &all->socket[i];
+
+	for (int k = all->sockets - 1; k >= 0; k--) {
+		struct sock *other = &all->socket[k];
+
+		if (k != i && other->local_port == one->remote_port && other->remote_port == one->local_port) {
+			one->other = k;
+			other->other = i;
+			/* It may have sent before. */
+			atomic_fetch_or(&one->marks, other->marks & (MARK_FAST_OPEN | MARK_URGENT));
+			break;
+		}
+	}
+}
+
 /* Accepts what waits at a listener; with `expected` that is the other end of that socket. */
 static int accept_at(int listener, int expected)
 {
@@ -71,18 +88,8 @@ static int accept_at(int listener, int expected)
 	if (fd < 0)
 		return -1;
 	i = enter(fd, all->listeners[listener].family);
-	/* Several processes may accept from one listener: the other end is found by its ports. */
-	for (int k = all->sockets - 1; i >= 0 && k >= 0; k--) {
-		struct sock *one = &all->socket[i], *other = &all->socket[k];
-
-		if (k != i && other->local_port == one->remote_port && other->remote_port == one->local_port) {
-			one->other = k;
-			other->other = i;
-			/* It may have sent before. */
-			atomic_fetch_or(&one->marks, other->marks & (MARK_FAST_OPEN | MARK_URGENT));
-			break;
-		}
-	}
+	if (i >= 0)
+		find_other(i);
 	say("connect %d %d", expected, i);
 	return i;
 }

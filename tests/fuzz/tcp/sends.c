@@ -226,6 +226,8 @@ void call_urgent(int i)
 	if (!all->may.urgent || !(s->ways & WAY_COPY))
 		return;
 	mark(i, MARK_URGENT);
+	if (s->other < 0)
+		find_other(i);
 	if (s->other >= 0)
 		mark(s->other, MARK_URGENT);
 	sent(i, TX_COPY, send(s->fd, data, 1 + below(3000), MSG_OOB | MSG_NOSIGNAL | MSG_DONTWAIT));

@@ -32,6 +32,7 @@ void call_option(int i);
 bool pipe_of_any_room(int ends[2]);	/* of one that does not wait; false: there is none */
 
 /* connections.c */
+void find_other(int i);		/* by its ports: several processes may accept from one listener */
 void mark_retransmitted(int i);
 
 /* ring.c */
