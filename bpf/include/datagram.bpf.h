@@ -157,7 +157,7 @@ static __always_inline bool datagram_is_wanted(const struct sock *sk)
 		return inum_is_ours(netns_of(sk));
 	if (task_is_ours())
 		return true;
-	if (!subject_cgroup || bpf_get_current_ancestor_cgroup_id(subject_cgroup_level) != subject_cgroup)
+	if (!current_is_in_cgroup())
 		return false;
 	task_describe_current(&task);
 	return current_is_member(&task);

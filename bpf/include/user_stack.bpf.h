@@ -217,8 +217,7 @@ static __always_inline bool call_is_ours(const struct sock *sk)
 {
 	switch (watch_filter) {
 	case WATCH_OF_TASKS:
-		return task_is_ours() || (subject_cgroup && bpf_get_current_ancestor_cgroup_id(subject_cgroup_level) ==
-								    subject_cgroup);
+		return current_is_ours();
 	case WATCH_OF_NETNS:
 		return inum_is_ours(netns_of(sk));
 	case WATCH_OF_PORTS:

@@ -178,14 +178,18 @@ static __always_inline void member_add(const struct watch_task *task, const stru
 }
 
 /* Processes may enter a cgroup at any time, without a fork. */
+static __always_inline bool current_is_in_cgroup(void)
+{
+	return subject_cgroup && bpf_get_current_ancestor_cgroup_id(subject_cgroup_level) == subject_cgroup;
+}
+
 VERIFIED_ONCE bool current_is_member(const struct watch_task *task)
 {
 	if (!task)
 		return false;
 	if (is_member(task->tgid))
 		return true;
-	if (!subject_cgroup ||
-	    bpf_get_current_ancestor_cgroup_id(subject_cgroup_level) != subject_cgroup)
+	if (!current_is_in_cgroup())
 		return false;
 	member_add(task, (const void *)bpf_get_current_task());
 	return true;
@@ -194,8 +198,7 @@ VERIFIED_ONCE bool current_is_member(const struct watch_task *task)
 /* Also one that entered the cgroup and was not asked since. */
 static __always_inline bool current_is_ours(void)
 {
-	return is_member(bpf_get_current_pid_tgid() >> 32) ||
-	       (subject_cgroup && bpf_get_current_ancestor_cgroup_id(subject_cgroup_level) == subject_cgroup);
+	return is_member(bpf_get_current_pid_tgid() >> 32) || current_is_in_cgroup();
 }
 
 static __always_inline bool ports_are_ours(u16 local, u16 remote)
