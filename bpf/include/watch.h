@@ -454,7 +454,8 @@ struct watch_gauges {
 	unsigned long long zerocopy_seen;	/* a send asked for it: hooks for it are needed */
 	unsigned long long datagrams_seen;	/* hooks are needed for UDP that TCP passes, too */
 	unsigned long long rings_seen;	/* a process of the subject has an io_uring */
-	unsigned long long joined, left;	/* processes that became part of the subject; that ended */
+	/* Processes that user space made part of the subject; that became part of it since; that ended. */
+	unsigned long long chosen, joined, left;
 	unsigned long long lost_members;	/* no room for a process of the subject */
 	/* Books: all, and those that the next census does not count; met by this one, ended since then. */
 	unsigned long long begun, ended, begun_lately[2], ended_lately[2], met, ended_after;

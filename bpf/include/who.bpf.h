@@ -133,16 +133,13 @@ static __always_inline void heir_note(struct sock *sk, const struct watch_task *
 	heir->ours = ours;
 }
 
-/* Processes that user space made part of the subject. */
-volatile __u32 members_chosen __weak = 0;
-
 /* The process has ended; it is counted once, whoever notices. The last one ends the watch. */
 static __always_inline void member_end(struct watch_member *member)
 {
 	if (__sync_val_compare_and_swap(&member->ended_ns, 0, bpf_ktime_get_boot_ns()))
 		return;
 	gauge_add(&watch_gauges.left, 1);
-	if (watch_gauges.left == members_chosen + watch_gauges.joined)
+	if (watch_gauges.left == watch_gauges.chosen + watch_gauges.joined)
 		user_space_wake();
 }
 

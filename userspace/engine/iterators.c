@@ -142,7 +142,7 @@ int engine_add(struct engine *p, const struct watch_row *row)
 	__atomic_fetch_or(&p->skel->bss->member_bits[bit / 64], 1ull << bit % 64, __ATOMIC_SEQ_CST);
 	if (bpf_map_update_elem(bpf_map__fd(p->skel->maps.members), &row->task.tgid, &member, BPF_NOEXIST))
 		return -errno;
-	p->skel->bss->members_chosen++;
+	p->skel->bss->watch_gauges.chosen++;
 	return 0;
 }
 
@@ -150,7 +150,7 @@ bool engine_remove(struct engine *p, uint32_t tgid)
 {
 	if (bpf_map_delete_elem(bpf_map__fd(p->skel->maps.members), &tgid))
 		return false;
-	p->skel->bss->members_chosen--;
+	p->skel->bss->watch_gauges.chosen--;
 	return true;
 }
 

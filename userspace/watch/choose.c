@@ -105,8 +105,7 @@ static int choose_round(struct choice *c, char why[WHY_BYTES])
 }
 
 /* What was forked by one that was not added yet shows in the next walk, as does what has ended. */
-int watch_choose(struct engine *probes, const struct watch_subject *subject, int *chosen,
-		 char why[WHY_BYTES])
+int watch_choose(struct engine *probes, const struct watch_subject *subject, char why[WHY_BYTES])
 {
 	struct choice c = { .probes = probes, .subject = subject };
 	int before, err, rounds = 0;
@@ -117,29 +116,28 @@ int watch_choose(struct engine *probes, const struct watch_subject *subject, int
 		before = c.count;
 		err = choose_round(&c, why);
 	} while (!err && c.count > before && ++rounds < ROUNDS_MOST);
-	*chosen = c.count;
 	free(c.added);
 	if (err)
 		return err;
-	if (subject->by == WATCH_PIDS && watch_alive(probes, subject, *chosen) < subject->pid_count) {
+	if (subject->by == WATCH_PIDS && watch_alive(probes, subject) < subject->pid_count) {
 		snprintf(why, WHY_BYTES, "a process of those named has ended");
 		return -ESRCH;
 	}
-	if (subject->by == WATCH_COMM && !watch_alive(probes, subject, *chosen)) {
+	if (subject->by == WATCH_COMM && !watch_alive(probes, subject)) {
 		snprintf(why, WHY_BYTES, "every process of that name has ended");
 		return -ESRCH;
 	}
 	return 0;
 }
 
-int watch_alive(const struct engine *probes, const struct watch_subject *subject, int chosen)
+int watch_alive(const struct engine *probes, const struct watch_subject *subject)
 {
 	struct watch_gauges gauges = engine_gauges(probes);
 
 	if (subject->by > WATCH_CGROUP)
 		return -1;
 	/* Processes may still enter a cgroup that is empty. */
-	if (subject->by == WATCH_CGROUP && !chosen && !gauges.joined)
+	if (subject->by == WATCH_CGROUP && !gauges.chosen && !gauges.joined)
 		return -1;
-	return chosen + gauges.joined - gauges.left;
+	return gauges.chosen + gauges.joined - gauges.left;
 }

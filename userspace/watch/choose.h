@@ -6,12 +6,10 @@
 #include "userspace/engine/engine.h"
 #include "userspace/watch/options/subject.h"
 
-/* Makes the processes that run and fit part of the subject, and notes in @chosen how many. 0, or -errno with
- * one line in @why. */
-int watch_choose(struct engine *probes, const struct watch_subject *subject, int *chosen,
-		 char why[WHY_BYTES]);
+/* Makes the processes that run and fit part of the subject. 0, or -errno with one line in @why. */
+int watch_choose(struct engine *probes, const struct watch_subject *subject, char why[WHY_BYTES]);
 
-/* How many processes of the subject run, of which @chosen were chosen; -1: not known by number. */
-int watch_alive(const struct engine *probes, const struct watch_subject *subject, int chosen);
+/* How many processes of the subject run; -1: not known by number. */
+int watch_alive(const struct engine *probes, const struct watch_subject *subject);
 
 #endif

@@ -41,7 +41,6 @@ struct watch {
 	uint64_t opened_ns, read_ns;	/* CLOCK_MONOTONIC */
 	uint64_t peak_pages;
 	const struct measured *begun;
-	int chosen;	/* processes of the subject that this one found */
 	struct watch_cgroup *cgroups;	/* owned: those that there were when the window opened */
 	int cgroup_count;
 	struct tls_book tls_book;	/* .hooked has it, of the socket that is judged */
@@ -274,7 +273,7 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	if (!err)
 		err = engine_attach(w->probes, HOOKS_ALL & ~left_for_later(config), why);
 	if (!err)
-		err = watch_choose(w->probes, &w->subject, &w->chosen, why);
+		err = watch_choose(w->probes, &w->subject, why);
 	if (!err)
 		err = open_books(w, config->every_hook || config->details, why) ?:
 		      stacks_keep(&w->stacks, w->probes, config->stacks, config->cpu_hz, why);
@@ -323,12 +322,12 @@ static int attach_late(struct watch *w)
 /* The end of the last process wakes at once, and another one may be about to join. */
 static int alive_for_long(const struct watch *w)
 {
-	int alive = watch_alive(w->probes, &w->subject, w->chosen);
+	int alive = watch_alive(w->probes, &w->subject);
 
 	if (alive || w->subject.by == WATCH_PIDS)
 		return alive;
 	sleep_ns(JOIN_MS * NS_PER_MS);
-	return watch_alive(w->probes, &w->subject, w->chosen);
+	return watch_alive(w->probes, &w->subject);
 }
 
 int watch_wait(struct watch *w, int timeout_ms, int other)
