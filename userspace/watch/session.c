@@ -94,8 +94,8 @@ static bool stop_signal_next(void)
 	return came;
 }
 
-/* Keys are obeyed within this time; ends wake the tool, but for a signal that comes as it falls asleep. */
-enum { KEYS_MS = 50, IDLE_MS = 600 };
+/* Keys and ends wake the tool, but for a signal that comes as it falls asleep. */
+enum { IDLE_MS = 600 };
 
 struct progress {
 	int64_t next_ms, end_ms;	/* of the interval; 0: none */
@@ -241,9 +241,9 @@ static const char *reason_to_end(struct session *s, struct progress *p, int aliv
 	return p->end_ms && monotonic_ms() >= p->end_ms ? "seconds" : NULL;
 }
 
-static int step_ms(const struct session *s, const struct progress *p)
+static int step_ms(const struct progress *p)
 {
-	int64_t now = monotonic_ms(), left = s->view ? KEYS_MS : IDLE_MS;
+	int64_t now = monotonic_ms(), left = IDLE_MS;
 
 	if (p->next_ms && p->next_ms - now < left)
 		left = p->next_ms - now;
@@ -268,9 +268,11 @@ static int pass_interval(struct session *s, struct progress *p)
 	return err;
 }
 
-/* What can be read when the command ends; -1: nothing. */
+/* What can be read when the command ends, or a key was typed: no command has a view. -1: nothing. */
 static int news_of(const struct session *s)
 {
+	if (s->view)
+		return fileno(s->reader->out);
 	return s->command && !s->command->lost ? s->command->channel : -1;
 }
 
@@ -279,7 +281,7 @@ static int go_on(struct session *s, struct progress *p)
 	int err = 0, alive;
 
 	while (!err && !s->ending.reason) {
-		alive = watch_wait(s->window, step_ms(s, p), news_of(s));
+		alive = watch_wait(s->window, step_ms(p), news_of(s));
 		if (alive < -1 && alive != -EINTR)
 			return alive;
 		err = pass_interval(s, p);
