@@ -30,7 +30,8 @@ def begin_session() -> None:
         group.write(str(os.nice(0)))
 
 
-def kill_with_parent(session: bool = False) -> Callable[[], None]:
+def kill_with_parent(session: bool = False,
+                     by: signal.Signals = signal.SIGKILL) -> Callable[[], None]:
     """What a child does between fork() and exec(): have the kernel kill it when this process ends.
     In a `session` of its own, a terminal's Ctrl-C does not reach it."""
     parent = os.getpid()
@@ -38,7 +39,7 @@ def kill_with_parent(session: bool = False) -> Callable[[], None]:
     def ask() -> None:
         if session:
             begin_session()
-        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        LIBC.prctl(PR_SET_PDEATHSIG, by)
         # It may have ended before that.
         if os.getppid() != parent:
             os._exit(1)  # pylint: disable=protected-access

@@ -9,7 +9,7 @@ import signal
 from pathlib import Path
 
 from copyscope import cli
-from copyscope.common.programs import LIBC, PR_SET_PDEATHSIG
+from copyscope.common.programs import kill_with_parent
 
 from .terminal import columns, takes_colours
 
@@ -19,11 +19,8 @@ ASKED, WHERE = "COPYSCOPE_TELL", "record"
 CANNOT = 127
 
 
-def become(words: list[str], said: int, mask: set[signal.Signals], parent: int) -> None:
-    """In the child: the program, which prints into a file and does not outlive its parent."""
-    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != parent:
-        return
+def become(words: list[str], said: int, mask: set[signal.Signals]) -> None:
+    """In the child: the program, which prints into a file."""
     os.dup2(said, 1)
     for each in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(each, signal.SIG_DFL)
@@ -42,11 +39,13 @@ def made(words: list[str], said: int) -> int:
     twice, which userspace/run/ends/ending.c takes for one."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     wanted = heard()
-    parent, mask = os.getpid(), signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
+    end_with_us = kill_with_parent(by=signal.SIGTERM)
     child = os.fork()
     if not child:
         try:
-            become(words, said, mask, parent)
+            end_with_us()
+            become(words, said, mask)
         finally:
             os._exit(CANNOT)
     while True:
