@@ -37,7 +37,7 @@ static uint64_t count_of(const struct watch_socket *s, enum count count)
 static uint64_t site_of(const struct watch_socket *s, enum site site)
 {
 	assert_true(s->moved.sites_known & 1u << site);
-	return s->moved.site_bytes[site];
+	return s->moved.site[site].bytes;
 }
 
 static void balances(const struct watch_socket *s, const struct watch_book *book, enum watch_law law)
@@ -615,7 +615,7 @@ TEST(test_with_details_stacks_tell_the_causes_of_copies)
 	};
 	static struct watch_record r;
 
-	r.total.moved.site_bytes[SITE_late_copy] = 4300;
+	r.total.moved.site[SITE_late_copy].bytes = 4300;
 	r.total.moved.count[COUNT_enobufs] = 3;
 	watch_causes_fill(&r, stacks, 3);
 	/* Where the other end lives is not known, so nobody can tell a router from a receiver. */

@@ -62,7 +62,7 @@ static void breaks(const struct watch_book *book, enum watch_law law)
 
 static bool has(const struct watch_socket *s, enum site site, uint64_t bytes)
 {
-	return s->moved.sites_known >> site & 1 && s->moved.site_bytes[site] == bytes;
+	return s->moved.sites_known >> site & 1 && s->moved.site[site].bytes == bytes;
 }
 
 static bool counts(const struct watch_socket *s, enum count count, uint64_t n)

@@ -376,7 +376,7 @@ TEST(peeks_failed_copies_and_the_error_queue_are_no_part_of_the_stream)
 	book = received(2 * BYTES);
 	book.slot.rx_off = BYTES;
 	passed_is(&book, true, 0);
-	assert_int_equal(filled(&book, &tracepoints).moved.site_bytes[SITE_rx_copy], BYTES);
+	assert_int_equal(filled(&book, &tracepoints).moved.site[SITE_rx_copy].bytes, BYTES);
 	book.slot.rx_odd = 7;
 	passed_is(&book, false, 0);
 	assert_false(knows(&book, &tracepoints, SITE_rx_copy));
@@ -391,13 +391,13 @@ TEST(with_trampolines_copies_are_the_rest_where_they_do_not_tell_themselves)
 
 	all.rx_copies = all.calls = true;
 	s = filled(&book, &all);
-	assert_int_equal(s.moved.site_bytes[SITE_rx_copy], BYTES + 600);
+	assert_int_equal(s.moved.site[SITE_rx_copy].bytes, BYTES + 600);
 	assert_int_equal(s.moved.copies_derived, 0);
 	book.slot.rx_odd = 600;
 	book.slot.rx_spliced = 100;
 	s = filled(&book, &all);
 	assert_true(s.moved.sites_known >> SITE_rx_copy & 1);
-	assert_int_equal(s.moved.site_bytes[SITE_rx_copy], BYTES - 100);
+	assert_int_equal(s.moved.site[SITE_rx_copy].bytes, BYTES - 100);
 	assert_int_equal(s.moved.copies_derived, 1);
 	assert_false(watch_law_sides(WATCH_LAW_receive_queue, &s, &book, &all).known);
 }

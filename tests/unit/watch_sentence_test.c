@@ -49,8 +49,8 @@ TEST(sockets_that_no_book_covers_are_named)
 static void plain(struct made_watch *m, uint64_t sent, uint64_t received)
 {
 	made_watch(m);
-	made_moved(m)->count[COUNT_accepted_bytes] = made_moved(m)->site_bytes[SITE_tx_copy] = sent;
-	made_moved(m)->count[COUNT_returned_bytes] = made_moved(m)->site_bytes[SITE_rx_copy] = received;
+	made_moved(m)->count[COUNT_accepted_bytes] = made_moved(m)->site[SITE_tx_copy].bytes = sent;
+	made_moved(m)->count[COUNT_returned_bytes] = made_moved(m)->site[SITE_rx_copy].bytes = received;
 }
 
 TEST(plain_calls_copy_everything)
@@ -79,8 +79,8 @@ TEST(the_larger_direction_leads)
 {
 	plain(&m, 529, 315000000);
 	expect(&m, "received 315 MB, all copied by recv. Send copied all of 529 B; it asked for no zero copy.");
-	made_moved(&m)->site_bytes[SITE_tx_copy] = 0;
-	made_moved(&m)->site_bytes[SITE_tx_reference] = made_moved(&m)->fate.uncopied = 529;
+	made_moved(&m)->site[SITE_tx_copy].bytes = 0;
+	made_moved(&m)->site[SITE_tx_reference].bytes = made_moved(&m)->fate.uncopied = 529;
 	made_moved(&m)->count[COUNT_zerocopy_asked_sends] = 2;
 	expect(&m, "received 315 MB, all copied by recv. It asked for zero copy in 2 sends: 529 B was sent by "
 	       "reference, and all of it was handed over as pages.");
@@ -105,8 +105,8 @@ TEST(records_of_kernel_tls_that_went_by_reference_are_not_denied)
 {
 	plain(&m, 3000000, 0);
 	forget_count(&m, COUNT_unset_sends);
-	made_moved(&m)->site_bytes[SITE_tx_copy] = 400;
-	made_moved(&m)->site_bytes[SITE_tx_splice] = made_moved(&m)->count[COUNT_tls_carried_bytes] = 2999600;
+	made_moved(&m)->site[SITE_tx_copy].bytes = 400;
+	made_moved(&m)->site[SITE_tx_splice].bytes = made_moved(&m)->count[COUNT_tls_carried_bytes] = 2999600;
 	expect(&m, "sent 3.00 MB; < 0.1 %, 400 B, was copied by send.");
 }
 
@@ -121,8 +121,8 @@ TEST(a_flag_without_the_option_is_named)
 TEST(a_splice_left_without_a_copy_only_if_somebody_saw_it)
 {
 	plain(&m, 12300000000, 0);
-	made_moved(&m)->site_bytes[SITE_tx_splice] = made_moved(&m)->fate.uncopied = 12079000000;
-	made_moved(&m)->site_bytes[SITE_tx_copy] = 221000000;
+	made_moved(&m)->site[SITE_tx_splice].bytes = made_moved(&m)->fate.uncopied = 12079000000;
+	made_moved(&m)->site[SITE_tx_copy].bytes = 221000000;
 	expect(&m, "98.2 % of 12.3 GB was spliced from the page cache or a pipe, not copied by send, and all "
 	       "of it was handed over as pages; 1.8 %, 221 MB, was copied by send.");
 	made_moved(&m)->fate = (struct watch_fate){ .unknown = 12079000000 };
@@ -135,8 +135,8 @@ TEST(a_splice_left_without_a_copy_only_if_somebody_saw_it)
 TEST(what_the_kernel_itself_spliced_is_from_no_page_cache)
 {
 	plain(&m, 12300000000, 0);
-	made_moved(&m)->site_bytes[SITE_tx_splice] = made_moved(&m)->fate.uncopied = 12300000000;
-	made_moved(&m)->site_bytes[SITE_tx_copy] = 0;
+	made_moved(&m)->site[SITE_tx_splice].bytes = made_moved(&m)->fate.uncopied = 12300000000;
+	made_moved(&m)->site[SITE_tx_copy].bytes = 0;
 	made_moved(&m)->spliced_in_kernel = 12300000000;
 	expect(&m, "100 % of 12.3 GB was spliced from memory of the kernel, which sent it itself, not copied by send, and all "
 	       "of it was handed over as pages.");
@@ -151,8 +151,8 @@ TEST(notifications_that_all_say_copied_are_told_where_nothing_else_is_known)
 	char text[SENTENCE_BYTES];
 
 	plain(&m, 3000000, 0);
-	made_moved(&m)->site_bytes[SITE_tx_copy] = 0;
-	made_moved(&m)->site_bytes[SITE_tx_reference] = made_moved(&m)->fate.unknown = 3000000;
+	made_moved(&m)->site[SITE_tx_copy].bytes = 0;
+	made_moved(&m)->site[SITE_tx_reference].bytes = made_moved(&m)->fate.unknown = 3000000;
 	made_moved(&m)->count[COUNT_completed_sends] = made_moved(&m)->count[COUNT_copied_sends] = 200;
 	sentence_of_process(&m.r, &m.process[0], text);
 	assert_non_null(strstr(text, all));
@@ -169,9 +169,9 @@ static void in_vain(struct made_watch *m)
 {
 	plain(m, 9000000, 0);
 	made_moved(m)->count[COUNT_zerocopy_asked_sends] = 41200;
-	made_moved(m)->site_bytes[SITE_tx_copy] = 0;
-	made_moved(m)->site_bytes[SITE_tx_reference] = 9000000;
-	made_moved(m)->site_bytes[SITE_late_copy] = 9000000;
+	made_moved(m)->site[SITE_tx_copy].bytes = 0;
+	made_moved(m)->site[SITE_tx_reference].bytes = 9000000;
+	made_moved(m)->site[SITE_late_copy].bytes = 9000000;
 	made_moved(m)->fate.later = 9000000;
 	made_moved(m)->late_by_delivery_bytes = 9000000;
 }
@@ -195,13 +195,13 @@ TEST(zero_copy_in_vain_has_its_cause)
 TEST(two_causes_that_each_copy_all_of_it_are_both_named)
 {
 	in_vain(&m);
-	made_moved(&m)->site_bytes[SITE_late_copy] = 18000000;
+	made_moved(&m)->site[SITE_late_copy].bytes = 18000000;
 	made_moved(&m)->late_by_tap_bytes = 9000000;
 	expect(&m, IN_VAIN ", because of local delivery and of packet tap on tx: without one of them the other copies it "
 	       "still; late_copy is 200.0 % of tx_reference: packets also carry plain bytes, are sent again, or are copied for "
 	       "captures.");
 	made_moved(&m)->late_by_delivery_bytes = 8999999;
-	made_moved(&m)->site_bytes[SITE_late_copy] = 17999999;
+	made_moved(&m)->site[SITE_late_copy].bytes = 17999999;
 	made_moved(&m)->fate.later = 9000000;
 	expect(&m, IN_VAIN ", because of packet tap on tx: stop the packet capture, or bind it to another interface; with "
 	       "6.18 or later run it in another network namespace; late_copy is 200.0 % of tx_reference: packets also carry "
@@ -239,7 +239,7 @@ TEST(each_process_has_a_cause_of_its_own)
 TEST(more_late_copies_than_references_are_explained)
 {
 	in_vain(&m);
-	made_moved(&m)->site_bytes[SITE_late_copy] = made_moved(&m)->late_by_delivery_bytes = 9144000;
+	made_moved(&m)->site[SITE_late_copy].bytes = made_moved(&m)->late_by_delivery_bytes = 9144000;
 	expect(&m, IN_VAIN ", because the receiver is local; late_copy is 101.6 % of tx_reference: packets also "
 	       "carry plain bytes, are sent again, or are copied for captures.");
 	assert_int_equal(figure_needless(made_moved(&m)).bytes, 9000000);
@@ -248,7 +248,7 @@ TEST(more_late_copies_than_references_are_explained)
 TEST(references_that_nobody_followed_are_not_called_clean)
 {
 	in_vain(&m);
-	made_moved(&m)->site_bytes[SITE_late_copy] = 0;
+	made_moved(&m)->site[SITE_late_copy].bytes = 0;
 	made_moved(&m)->fate = (struct watch_fate){ .uncopied = 9000000 };
 	expect(&m, "asked for zero copy in 41,200 sends: 9.00 MB was sent by reference, and all of it was handed "
 	       "over as pages.");
@@ -267,7 +267,7 @@ TEST(references_that_nobody_followed_are_not_called_clean)
 TEST(packets_that_no_program_saw_are_told_by_their_number)
 {
 	in_vain(&m);
-	made_moved(&m)->site_bytes[SITE_late_copy] = 0;
+	made_moved(&m)->site[SITE_late_copy].bytes = 0;
 	made_moved(&m)->fate = (struct watch_fate){ .unknown = 9000000 };
 	m.r.probe_count = 1;
 	m.r.probes[0] = (struct probe){ .metric = "late_copy", .missed_hits = 3 };
@@ -280,8 +280,8 @@ TEST(packets_that_no_program_saw_are_told_by_their_number)
 TEST(of_packets_that_no_program_saw_a_bound_is_told)
 {
 	plain(&m, 200000000, 0);
-	made_moved(&m)->site_bytes[SITE_tx_splice] = made_moved(&m)->fate.uncopied = 200000000;
-	made_moved(&m)->site_bytes[SITE_tx_copy] = 0;
+	made_moved(&m)->site[SITE_tx_splice].bytes = made_moved(&m)->fate.uncopied = 200000000;
+	made_moved(&m)->site[SITE_tx_copy].bytes = 0;
 	made_moved(&m)->fate.unsure = 150000000;
 	m.r.probe_count = 1;
 	m.r.probes[0] = (struct probe){ .metric = "late_copy", .missed_hits = 3 };
@@ -325,7 +325,7 @@ TEST(a_refusal_names_its_limit)
 TEST(what_was_peeked_is_told_apart)
 {
 	plain(&m, 0, 753);
-	made_moved(&m)->site_bytes[SITE_rx_copy] = 754;
+	made_moved(&m)->site[SITE_rx_copy].bytes = 754;
 	expect(&m, "received 753 B, all copied by recv, 1 B of it again (MSG_PEEK).");
 	/* A splice behind a peek looks the same where nothing counts splices. */
 	forget_site(&m, SITE_rx_splice, "bytes were peeked");
@@ -338,17 +338,17 @@ TEST(what_was_peeked_is_told_apart)
 TEST(peeks_before_a_splice_are_no_read)
 {
 	plain(&m, 0, 1000);
-	made_moved(&m)->site_bytes[SITE_rx_splice] = made_moved(&m)->passed_bytes = 1000;
+	made_moved(&m)->site[SITE_rx_splice].bytes = made_moved(&m)->passed_bytes = 1000;
 	expect(&m, "received 1.00 kB; peeks copied 1.00 kB (MSG_PEEK); 100 % was spliced out.");
-	made_moved(&m)->site_bytes[SITE_rx_splice] = made_moved(&m)->passed_bytes = 400;
+	made_moved(&m)->site[SITE_rx_splice].bytes = made_moved(&m)->passed_bytes = 400;
 	expect(&m, "received 1.00 kB; recv copied 600 B; peeks copied 400 B (MSG_PEEK); 40.0 % was spliced out.");
 }
 
 TEST(pages_that_were_spliced_or_mapped_are_not_called_one_of_them)
 {
 	plain(&m, 0, 1000);
-	made_moved(&m)->site_bytes[SITE_rx_copy] = 300;
-	made_moved(&m)->site_bytes[SITE_rx_splice] = made_moved(&m)->passed_bytes = 700;
+	made_moved(&m)->site[SITE_rx_copy].bytes = 300;
+	made_moved(&m)->site[SITE_rx_splice].bytes = made_moved(&m)->passed_bytes = 700;
 	expect(&m, "received 1.00 kB; recv copied 300 B; 70.0 % was spliced out.");
 	forget_site(&m, SITE_rx_map, "no tracepoint tells");
 	forget_site(&m, SITE_rx_splice, "no tracepoint tells");
@@ -361,7 +361,7 @@ TEST(what_is_not_plain_TCP_is_named_and_not_counted)
 	m.process[0].sum.other[WATCH_LAYER_KTLS] = (struct watch_other){ 3, 4000000, 10000 };
 	expect(&m, "moved no payload of plain TCP or UDP; 3 sockets of kernel TLS carried 4.01 MB, which are not in "
 	       "these numbers.");
-	made_moved(&m)->count[COUNT_accepted_bytes] = made_moved(&m)->site_bytes[SITE_tx_copy] = 50;
+	made_moved(&m)->count[COUNT_accepted_bytes] = made_moved(&m)->site[SITE_tx_copy].bytes = 50;
 	m.process[0].sum.other[WATCH_LAYER_REPAIR].sockets = 1;
 	expect(&m, "send copied all of 50 B; it asked for no zero copy; 3 sockets of kernel TLS carried 4.01 MB, "
 	       "which are not in these numbers; 1 socket of TCP_REPAIR carried bytes that cannot be counted, "

@@ -185,8 +185,8 @@ static struct watch_record found(uint64_t referenced, uint64_t late)
 {
 	struct watch_record r = { .law_count = WATCH_LAW_COUNT, .total = watch_sum_of_nothing() };
 
-	r.total.moved.site_bytes[SITE_tx_reference] = referenced;
-	r.total.moved.site_bytes[SITE_late_copy] = late;
+	r.total.moved.site[SITE_tx_reference].bytes = referenced;
+	r.total.moved.site[SITE_late_copy].bytes = late;
 	return r;
 }
 

@@ -84,10 +84,10 @@ TEST(plaintext_at_tls_and_records_at_tcp)
 	assert_int_equal(moved->count[COUNT_tls_accepted_bytes], PRIME);
 	assert_int_equal(moved->count[COUNT_tls_carried_bytes], PRIME + LONGER);
 	assert_int_equal(moved->count[COUNT_returned_bytes], PLAIN + PRIME);
-	assert_int_equal(moved->site_bytes[SITE_tls_splice], PRIME - RECORD);
-	assert_int_equal(moved->site_bytes[SITE_tx_copy], PLAIN);
-	assert_int_equal(moved->site_bytes[SITE_rx_direct], RECORD);
-	assert_int_equal(moved->site_bytes[SITE_rx_copy], PLAIN + PRIME - RECORD);
+	assert_int_equal(moved->site[SITE_tls_splice].bytes, PRIME - RECORD);
+	assert_int_equal(moved->site[SITE_tx_copy].bytes, PLAIN);
+	assert_int_equal(moved->site[SITE_rx_direct].bytes, RECORD);
+	assert_int_equal(moved->site[SITE_rx_copy].bytes, PLAIN + PRIME - RECORD);
 	/* Records are the kernel's own pages: nobody asked for them to be handed over. */
 	assert_int_equal(moved->fate.uncopied + moved->fate.later + moved->fate.unknown, 0);
 }

@@ -185,7 +185,7 @@ void watch_set_site(struct watch_movements *m, enum site site, bool known, uint6
 	if (!is_told(m, known, bytes))
 		return;
 	m->sites_known |= 1u << site;
-	m->site_bytes[site] = bytes;
+	m->site[site].bytes = bytes;
 }
 
 void watch_set_count(struct watch_movements *m, enum count count, bool known, uint64_t value)
@@ -200,31 +200,14 @@ void watch_movements_add(struct watch_movements *into, const struct watch_moveme
 {
 	into->sites_known &= from->sites_known;
 	into->counts_known &= from->counts_known;
-	for (int i = 0; i < SITE_COUNT; i++)
-		into->site_bytes[i] += from->site_bytes[i];
-	for (int i = 0; i < COUNT_COUNT; i++)
-		into->count[i] += from->count[i];
-	into->late_by_tap_bytes += from->late_by_tap_bytes;
-	into->late_by_tun_bytes += from->late_by_tun_bytes;
-	into->late_on_way_out_bytes += from->late_on_way_out_bytes;
-	into->late_by_delivery_bytes += from->late_by_delivery_bytes;
-	into->fate.uncopied += from->fate.uncopied;
-	into->fate.later += from->fate.later;
-	into->fate.unknown += from->fate.unknown;
-	into->fate.held += from->fate.held;
-	into->fate.unsure += from->fate.unsure;
-	into->refused_at_rest += from->refused_at_rest;
-	for (enum watch_failure error = 0; error < WATCH_FAILURE_COUNT; error++)
-		into->failed_sends[error] += from->failed_sends[error];
-	into->failed_bytes += from->failed_bytes;
-	into->declined_bytes += from->declined_bytes;
-	into->declined_unknown += from->declined_unknown;
-	into->passed_bytes += from->passed_bytes;
-	into->passed_unknown += from->passed_unknown;
-	into->copies_derived += from->copies_derived;
-	into->spliced_in_kernel += from->spliced_in_kernel;
-	into->unseen_completions += from->unseen_completions;
-	into->implausible += from->implausible;
+	for (size_t i = 0; i < sizeof(into->sums) / sizeof(*into->sums); i++)
+		into->sums[i] += from->sums[i];
+}
+
+void watch_movements_subtract(struct watch_movements *from, const struct watch_movements *less)
+{
+	for (size_t i = 0; i < sizeof(from->sums) / sizeof(*from->sums); i++)
+		from->sums[i] -= less->sums[i];
 }
 
 const char *watch_failure_name(enum watch_failure error)

@@ -63,12 +63,9 @@ struct watch_fate {
 	uint64_t unsure;	/* of .uncopied: so if no packet that no program saw was one of theirs */
 };
 
-/* What moved: bytes at sites, and the counts of a run's books. */
-struct watch_movements {
-	uint32_t sites_known;	/* a bit for each site */
-	uint64_t counts_known;	/* a bit for each count */
-	uint64_t site_bytes[SITE_COUNT];
-	unsigned long long count[COUNT_COUNT];
+/* Sums alone, of 64 bits each: what moved, and what follows from it. */
+struct watch_moved {
+	struct books;	/* of its sites the bytes */
 	/* Of late_copy: what a capture was shown on the way out, what tun took, what else was copied before it
 	 * arrived, and what was copied on arrival where it is known that the receiver is why. */
 	uint64_t late_by_tap_bytes, late_by_tun_bytes, late_on_way_out_bytes, late_by_delivery_bytes;
@@ -84,6 +81,16 @@ struct watch_movements {
 	uint64_t spliced_in_kernel;	/* of tx_splice: by sockets that the kernel itself sends by */
 	uint64_t unseen_completions;	/* sockets whose notifications nobody saw all of: their completions are the least */
 	uint64_t implausible;	/* sums of sockets that were more than any can move, or less than nothing */
+};
+
+/* What moved, and which of it is known. */
+struct watch_movements {
+	uint32_t sites_known;	/* a bit for each site */
+	uint64_t counts_known;	/* a bit for each count */
+	union {
+		struct watch_moved;
+		uint64_t sums[sizeof(struct watch_moved) / sizeof(uint64_t)];
+	};
 };
 
 /* A process by its pid and the time it started: a pid may be used again. */
@@ -347,6 +354,9 @@ void watch_set_count(struct watch_movements *m, enum count count, bool known, ui
 
 /* Adds @from to @into; what either does not know, the sum does not know. */
 void watch_movements_add(struct watch_movements *into, const struct watch_movements *from);
+
+/* Takes @less, which moved before, out of @from. */
+void watch_movements_subtract(struct watch_movements *from, const struct watch_movements *less);
 
 /* A sum of nothing: 0, and known. */
 struct watch_sum watch_sum_of_nothing(void);

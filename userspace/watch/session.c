@@ -344,10 +344,10 @@ static bool tell_unknown(const char *what, const char *why)
 /* What send took by reference or spliced, and what it copied although it was asked not to. */
 static uint64_t intended_bytes(const struct watch_movements *m, struct figure needless)
 {
-	uint64_t referenced = m->site_bytes[SITE_tx_reference];
+	uint64_t referenced = m->site[SITE_tx_reference].bytes;
 	uint64_t later = figure_copied_later(m).bytes;
 
-	return referenced + m->site_bytes[SITE_tx_splice] + needless.bytes -
+	return referenced + m->site[SITE_tx_splice].bytes + needless.bytes -
 	       (later < referenced ? later : referenced);
 }
 

@@ -135,9 +135,9 @@ static struct told_copies told_copies_of(const struct watch_book *book, const st
 		.joined = slot->added_sends,
 		.late_bytes = slot->late_copied,
 		.moved_bytes = slot->reshaped,
-		.referenced_bytes = m->site_bytes[SITE_tx_reference],
-		.elsewhere = m->site_bytes[SITE_tx_copy] || book->opened.referenced_bytes || slot->opened_sends,
-		.beside = m->site_bytes[SITE_tx_splice] || book->opened.unsent,
+		.referenced_bytes = m->site[SITE_tx_reference].bytes,
+		.elsewhere = m->site[SITE_tx_copy].bytes || book->opened.referenced_bytes || slot->opened_sends,
+		.beside = m->site[SITE_tx_splice].bytes || book->opened.unsent,
 		.sent_again = watch_sent_again(book),
 		.by_arrivals = !hooked->late_copies,
 		.moves_unseen = hooked->late_copies && !hooked->moved,
@@ -172,7 +172,7 @@ struct watch_sides watch_copied_sides(const struct watch_book *book, const struc
 
 bool watch_refers_to_nothing(const struct watch_book *book, const struct watch_movements *m)
 {
-	return has(m, SITE_tx_reference) && !m->site_bytes[SITE_tx_reference] && !book->opened.referenced_bytes;
+	return has(m, SITE_tx_reference) && !m->site[SITE_tx_reference].bytes && !book->opened.referenced_bytes;
 }
 
 static struct watch_hooked but_for_unseen(const struct watch_hooked *hooked)
@@ -202,7 +202,7 @@ static uint64_t pages_uncopied(const struct watch_book *book, const struct watch
 
 	if (!hooked->devices || !watch_late_copies_were_seen(book, hooked, m) || book->slot.mixed)
 		return 0;
-	return least(clean, m->site_bytes[SITE_tx_reference]);
+	return least(clean, m->site[SITE_tx_reference].bytes);
 }
 
 /* Of spliced pages: what a device on a bus or a receiver on this machine was handed as it was. Their packets may
@@ -212,7 +212,7 @@ static uint64_t splices_uncopied(const struct watch_book *book, const struct wat
 				 const struct watch_movements *m)
 {
 	const struct watch_slot *slot = &book->slot;
-	uint64_t spliced = m->site_bytes[SITE_tx_splice];
+	uint64_t spliced = m->site[SITE_tx_splice].bytes;
 	bool known_behind = !(slot->paths & WATCH_PATH_VIRTUAL) ||
 			    (!hooked->skipped && hooked->no_onward && (hooked->no_orphans || !hooked->moved));
 	/* Only a trampoline sees what the kernel copies for an XDP program, of packets that loopback took off their socket. */
@@ -228,12 +228,12 @@ static uint64_t splices_uncopied(const struct watch_book *book, const struct wat
 	/* What each of several devices was handed is in one sum. */
 	if (slot->paths & WATCH_PATH_STACKED)
 		return 0;
-	return least(less(less(slot->spliced_handed, m->site_bytes[SITE_tx_copy]), watch_sent_again(book)), spliced);
+	return least(less(less(slot->spliced_handed, m->site[SITE_tx_copy].bytes), watch_sent_again(book)), spliced);
 }
 
 uint64_t watch_spliced_by_calls(const struct watch_movements *m)
 {
-	return less(m->site_bytes[SITE_tx_splice], m->count[COUNT_tls_carried_bytes]);
+	return less(m->site[SITE_tx_splice].bytes, m->count[COUNT_tls_carried_bytes]);
 }
 
 /* Even if each packet that no program saw was one of theirs. */
@@ -247,7 +247,7 @@ struct watch_fate watch_fate_of(const struct watch_book *book, const struct watc
 				const struct watch_movements *m)
 {
 	const struct watch_hooked all = but_for_unseen(hooked);
-	uint64_t referenced = m->site_bytes[SITE_tx_reference], handed, later;
+	uint64_t referenced = m->site[SITE_tx_reference].bytes, handed, later;
 	struct watch_fate fate = {};
 
 	if (!has(m, SITE_tx_reference) || !has(m, SITE_tx_splice))

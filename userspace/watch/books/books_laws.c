@@ -54,11 +54,11 @@ static struct watch_sides sides_of_receive_queue(const struct watch_socket *s, c
 {
 	const struct watch_movements *m = &s->moved;
 	struct watch_plain from = watch_plain_of(&book->opened), to = watch_plain_of(watch_last_of(book));
-	uint64_t copied = m->site_bytes[SITE_rx_copy] - m->count[COUNT_peeked_bytes];
-	uint64_t taken = copied + m->site_bytes[SITE_rx_discard];
+	uint64_t copied = m->site[SITE_rx_copy].bytes - m->count[COUNT_peeked_bytes];
+	uint64_t taken = copied + m->site[SITE_rx_discard].bytes;
 
 	if (hooked->rx_calls)
-		taken += m->site_bytes[SITE_rx_splice] + m->site_bytes[SITE_rx_map] + m->site_bytes[SITE_rx_direct];
+		taken += m->site[SITE_rx_splice].bytes + m->site[SITE_rx_map].bytes + m->site[SITE_rx_direct].bytes;
 	if (book->flags & WATCH_TORN)
 		return watch_not_known("it was read without its lock, in a network namespace that was not entered");
 	if (hooked->rx_calls && !hooked->rx_copies)
@@ -97,7 +97,7 @@ static struct watch_sides sides_of_reference_queue(const struct watch_socket *s,
 {
 	const struct watch_movements *m = &s->moved;
 	const struct watch_reading *last = watch_last_of(book);
-	int64_t left = book->opened.unsent_referenced_bytes + m->site_bytes[SITE_tx_reference];
+	int64_t left = book->opened.unsent_referenced_bytes + m->site[SITE_tx_reference].bytes;
 	int64_t right = book->slot.sent_referenced + last->unsent_referenced_bytes;
 	struct watch_plain to = watch_plain_of(last);
 
@@ -134,7 +134,7 @@ static bool queue_holds_all(const struct watch_socket *s, const struct watch_boo
 	return m->counts_known & left && m->sites_known & 1u << SITE_late_copy && !hooked->skipped &&
 	       !book->slot.mixed && !book->opened.referenced_bytes && !book->now.calls_sleep &&
 	       !book->slot.unseen_reports && !book->now.orphaned &&
-	       m->site_bytes[SITE_late_copy] >= book->slot.sent_referenced && is_undisturbed(book);
+	       m->site[SITE_late_copy].bytes >= book->slot.sent_referenced && is_undisturbed(book);
 }
 
 /* Zero-copy sends of which no notification came yet. By the queue, if that holds all: then a
@@ -237,7 +237,7 @@ static const char *why_receives_differ(const struct watch_movements *m, const st
 		return "an urgent byte was read before its turn, or never";
 	if (!(m->counts_known >> COUNT_returned_bytes & 1))
 		return "a sockmap may have taken bytes that no receive returned";
-	if (m->site_bytes[SITE_rx_map])
+	if (m->site[SITE_rx_map].bytes)
 		return "TCP_ZEROCOPY_RECEIVE may have copied what no receive returned";
 	return NULL;
 }
@@ -314,7 +314,7 @@ static struct watch_sides sides_of_datagram_references(const struct watch_socket
 	const struct watch_movements *m = &s->moved;
 	struct watch_sides sides = {
 		.known = true,
-		.left = m->site_bytes[SITE_tx_reference],
+		.left = m->site[SITE_tx_reference].bytes,
 		.right = book->slot.sent_referenced,
 	};
 

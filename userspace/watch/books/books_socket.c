@@ -38,7 +38,7 @@ static uint64_t refused_at_rest(const struct watch_book *book, const struct watc
 static void fill_late_causes(struct watch_movements *m, const struct watch_book *book,
 			     const struct watch_hooked *hooked)
 {
-	uint64_t late = m->site_bytes[SITE_late_copy], out = book->slot.late_on_way_out;
+	uint64_t late = m->site[SITE_late_copy].bytes, out = book->slot.late_on_way_out;
 
 	if (!late)
 		return;
@@ -69,7 +69,7 @@ static void fill_late_copy(struct watch_movements *m, const struct watch_book *b
 		  book->slot.clean);
 	watch_set_count(m, COUNT_reshaped_referenced_bytes,
 		  none || (hooked->moved && watch_packets_were_watched(book, hooked) &&
-			   !m->site_bytes[SITE_tx_splice]), none ? 0 : book->slot.reshaped);
+			   !m->site[SITE_tx_splice].bytes), none ? 0 : book->slot.reshaped);
 }
 
 static void fill_completions(struct watch_movements *m, const struct watch_book *book,
@@ -102,7 +102,7 @@ static void fill_sends(struct watch_movements *m, const struct watch_book *book,
 	watch_set_site(m, SITE_tx_reference, known, sent_as(book, WATCH_KIND_REFERENCE));
 	watch_set_site(m, SITE_tx_splice, known, sent_as(book, WATCH_KIND_SPLICE));
 	if (book->flags & WATCH_IN_KERNEL)
-		m->spliced_in_kernel = m->site_bytes[SITE_tx_splice];
+		m->spliced_in_kernel = m->site[SITE_tx_splice].bytes;
 	watch_set_count(m, COUNT_tapped_bytes, hooked->taps && slot && !hooked->skipped, book->slot.tapped);
 	fill_completions(m, book, hooked);
 	fill_late_copy(m, book, hooked);
@@ -120,7 +120,7 @@ static void fill_receives_by_calls(struct watch_movements *m, const struct watch
 {
 	const struct watch_slot *slot = &book->slot;
 	uint64_t passed = slot->rx_spliced + slot->rx_mapped;
-	uint64_t taken = passed + slot->rx_discarded + m->site_bytes[SITE_rx_direct];
+	uint64_t taken = passed + slot->rx_discarded + m->site[SITE_rx_direct].bytes;
 	bool room = !(book->flags & WATCH_NO_SLOT);
 	/* The kernel may look at bytes where they lie (tcp_read_sock), and copy none. */
 	bool rest_is_copied = !(book->flags & WATCH_IN_KERNEL) || taken == returned;
@@ -141,7 +141,7 @@ static void fill_receives_by_calls(struct watch_movements *m, const struct watch
 static void fill_receives_by_rest(struct watch_movements *m, const struct watch_book *book,
 				  const struct watch_hooked *hooked, uint64_t returned)
 {
-	uint64_t copied = m->site_bytes[SITE_rx_copy] - book->slot.rx_peeked;
+	uint64_t copied = m->site[SITE_rx_copy].bytes - book->slot.rx_peeked;
 	uint64_t taken = copied + book->slot.rx_discarded;
 	bool seen = !(book->flags & WATCH_READS_UNSEEN);
 	bool known = m->sites_known >> SITE_rx_copy & 1 && m->sites_known >> SITE_rx_discard & 1 && seen && taken <= returned &&
@@ -193,8 +193,8 @@ static void fill_declined(struct watch_movements *m, const struct watch_book *bo
 	if (none)
 		return;
 	if (m->sites_known >> SITE_tx_reference & 1 && (hooked->trampolines || all) &&
-	    m->site_bytes[SITE_tx_reference] <= asked)
-		m->declined_bytes = asked - m->site_bytes[SITE_tx_reference];
+	    m->site[SITE_tx_reference].bytes <= asked)
+		m->declined_bytes = asked - m->site[SITE_tx_reference].bytes;
 	else
 		m->declined_unknown = 1;
 }

@@ -320,35 +320,6 @@ static void law_fill(struct watch_socket *s, enum watch_law law, const struct wa
 	s->right[law] = sides->right;
 }
 
-static void movements_subtract(struct watch_movements *from, const struct watch_movements *less)
-{
-	for (int i = 0; i < SITE_COUNT; i++)
-		from->site_bytes[i] -= less->site_bytes[i];
-	for (int i = 0; i < COUNT_COUNT; i++)
-		from->count[i] -= less->count[i];
-	from->late_by_tap_bytes -= less->late_by_tap_bytes;
-	from->late_by_tun_bytes -= less->late_by_tun_bytes;
-	from->late_on_way_out_bytes -= less->late_on_way_out_bytes;
-	from->late_by_delivery_bytes -= less->late_by_delivery_bytes;
-	from->fate.uncopied -= less->fate.uncopied;
-	from->fate.later -= less->fate.later;
-	from->fate.unknown -= less->fate.unknown;
-	from->fate.held -= less->fate.held;
-	from->fate.unsure -= less->fate.unsure;
-	from->refused_at_rest -= less->refused_at_rest;
-	for (enum watch_failure error = 0; error < WATCH_FAILURE_COUNT; error++)
-		from->failed_sends[error] -= less->failed_sends[error];
-	from->failed_bytes -= less->failed_bytes;
-	from->declined_bytes -= less->declined_bytes;
-	from->declined_unknown -= less->declined_unknown;
-	from->passed_bytes -= less->passed_bytes;
-	from->passed_unknown -= less->passed_unknown;
-	from->copies_derived -= less->copies_derived;
-	from->spliced_in_kernel -= less->spliced_in_kernel;
-	from->unseen_completions -= less->unseen_completions;
-	from->implausible -= less->implausible;
-}
-
 void watch_tally_open(const struct watch_tally *t, struct watch_socket *s,
 		      const struct watch_book *book, const struct watch_hooked *hooked)
 {
@@ -359,7 +330,7 @@ void watch_tally_open(const struct watch_tally *t, struct watch_socket *s,
 	past = t->past_count ? bsearch(&s->cookie, t->past, t->past_count, sizeof(*past), by_cookie) :
 			       NULL;
 	if (past)
-		movements_subtract(&s->lately, &past->moved);
+		watch_movements_subtract(&s->lately, &past->moved);
 	for (int law = 0; law < WATCH_LAW_COUNT; law++) {
 		struct watch_sides sides = watch_law_sides(law, s, book, hooked);
 

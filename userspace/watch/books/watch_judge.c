@@ -46,7 +46,7 @@ int watch_causes_of(const struct watch_movements *m, struct cause causes[WATCH_C
 	late_add(&all, CAUSE_TAP_TX, m->late_by_tap_bytes);
 	late_add(&all, CAUSE_TUN, m->late_by_tun_bytes);
 	late_add(&all, CAUSE_WAY_OUT, m->late_on_way_out_bytes);
-	late_add(&all, CAUSE_ARRIVED, m->site_bytes[SITE_late_copy] - m->late_by_delivery_bytes -
+	late_add(&all, CAUSE_ARRIVED, m->site[SITE_late_copy].bytes - m->late_by_delivery_bytes -
 		 m->late_by_tap_bytes - m->late_by_tun_bytes - m->late_on_way_out_bytes);
 	sends_add(&all, m);
 	if (m->declined_bytes)
@@ -140,7 +140,7 @@ static uint32_t bit(enum verdict_of_process verdict)
 /* Of bytes that send took by reference or spliced. What has not left yet decides nothing. */
 static uint32_t of_handed(const struct watch_movements *m)
 {
-	uint64_t handed = m->site_bytes[SITE_tx_reference] + watch_spliced_by_calls(m);
+	uint64_t handed = m->site[SITE_tx_reference].bytes + watch_spliced_by_calls(m);
 	const struct watch_fate *fate = &m->fate;
 
 	if (!handed)
@@ -165,7 +165,7 @@ static uint32_t of_sends(const struct watch_movements *m)
 /* A map leaves what fills no page to recv: only one of which nothing ever came was asked for in vain. */
 static uint32_t of_receives(const struct watch_movements *m)
 {
-	bool unmapped = told(m, COUNT_map_calls) && sites_known(m, 1u << SITE_rx_map) && !m->site_bytes[SITE_rx_map];
+	bool unmapped = told(m, COUNT_map_calls) && sites_known(m, 1u << SITE_rx_map) && !m->site[SITE_rx_map].bytes;
 	uint32_t ways = unmapped ? bit(VERDICT_IN_VAIN) : 0;
 
 	if (told(m, COUNT_tls_received_bytes))

@@ -183,7 +183,7 @@ void watch_sites_fill(struct watch_record *r)
 		struct site_value *value = &r->sites[i];
 
 		value->how = known ? source->how : HOW_NOT_MEASURED;
-		value->tally.bytes = r->total.moved.site_bytes[i];
+		value->tally.bytes = r->total.moved.site[i].bytes;
 		snprintf(value->why, WHY_BYTES, "%s", known ? source->why : why_unknown(r, source, i));
 	}
 	for (int i = 0; i < COUNT_COUNT; i++)

@@ -9,7 +9,7 @@
 
 struct figure figure_site(const struct watch_movements *m, enum site site)
 {
-	return (struct figure){ m->sites_known >> site & 1, m->site_bytes[site] };
+	return (struct figure){ m->sites_known >> site & 1, m->site[site].bytes };
 }
 
 struct figure figure_count(const struct watch_movements *m, enum count count)

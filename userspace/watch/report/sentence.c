@@ -251,7 +251,7 @@ static void say_declined(struct sentence *s)
 static const char *source_of_pages(const struct watch_movements *m)
 {
 	return !m->spliced_in_kernel ? "the page cache or a pipe" :
-	       m->spliced_in_kernel < m->site_bytes[SITE_tx_splice] ? "the page cache, a pipe or memory of the kernel" :
+	       m->spliced_in_kernel < m->site[SITE_tx_splice].bytes ? "the page cache, a pipe or memory of the kernel" :
 								      "memory of the kernel, which sent it itself";
 }
 
@@ -357,7 +357,7 @@ static void say_reads(struct sentence *s, uint64_t received)
 {
 	const struct watch_movements *m = s->moved;
 	struct figure copied = figure_site(m, SITE_rx_copy);
-	uint64_t elsewhere = m->passed_bytes + m->site_bytes[SITE_rx_discard] + m->site_bytes[SITE_rx_direct];
+	uint64_t elsewhere = m->passed_bytes + m->site[SITE_rx_discard].bytes + m->site[SITE_rx_direct].bytes;
 	bool whole = phrase_is_backed(SAY_READ_ALL, m);
 	uint64_t once = received > elsewhere ? received - elsewhere : 0;
 

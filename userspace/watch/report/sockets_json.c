@@ -45,7 +45,7 @@ static json_t *least_json(const struct watch_record *r)
 
 	for (int i = 0; i < r->socket_count; i++)
 		if (!r->sockets[i].apart && r->sockets[i].moved.sites_known >> SITE_tx_reference & 1)
-			sum += r->sockets[i].moved.site_bytes[SITE_tx_reference];
+			sum += r->sockets[i].moved.site[SITE_tx_reference].bytes;
 	put(o, site_name(SITE_tx_reference), json_integer(sum));
 	for (size_t c = 0; c < sizeof(counts) / sizeof(*counts); c++) {
 		sum = 0;

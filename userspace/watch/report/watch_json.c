@@ -56,7 +56,7 @@ json_t *watched_sites_json(const struct watch_record *r, const struct watch_move
 	for (enum site s = 0; s < SITE_COUNT; s++) {
 		enum how how = m->sites_known >> s & 1 ? watch_site_how(r, s) : HOW_NOT_MEASURED;
 
-		put(o, site_name(s), site_json(how, m->site_bytes[s], NULL));
+		put(o, site_name(s), site_json(how, m->site[s].bytes, NULL));
 	}
 	return o;
 }

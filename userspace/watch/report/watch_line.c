@@ -92,10 +92,7 @@ static json_t *needless_json(const struct watch_sum *sum)
 	struct watch_movements before = sum->moved;
 	struct figure now = figure_needless(&sum->moved);
 
-	for (int i = 0; i < SITE_COUNT; i++)
-		before.site_bytes[i] -= sum->lately.site_bytes[i];
-	for (int i = 0; i < COUNT_COUNT; i++)
-		before.count[i] -= sum->lately.count[i];
+	watch_movements_subtract(&before, &sum->lately);
 	return integer_if(now.known, now.bytes - figure_needless(&before).bytes);
 }
 
@@ -138,7 +135,7 @@ static bool did_nothing(const struct watch_movements *m)
 	bool nothing = true;
 
 	for (int i = 0; i < SITE_COUNT; i++)
-		nothing &= !m->site_bytes[i];
+		nothing &= !m->site[i].bytes;
 	for (int i = 0; i < COUNT_COUNT; i++)
 		nothing &= !m->count[i];
 	return nothing;
