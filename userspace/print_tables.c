@@ -59,14 +59,6 @@ static json_t *balances(void)
 	return rows;
 }
 
-static bool is_of_sockets(const char *name)
-{
-	for (enum watch_law law = 0; law < WATCH_LAW_COUNT; law++)
-		if (!strcmp(watch_law_name(law), name))
-			return true;
-	return false;
-}
-
 static json_t *cpu_classes(void)
 {
 	json_t *rows = json_array();
@@ -207,15 +199,16 @@ static json_t *paths(void)
 
 static json_t *laws(void)
 {
-	struct law list[LAWS_MAX];
-	int count = laws_list(list);
 	json_t *rows = json_array();
 
-	for (int i = 0; i < count; i++)
-		json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:b, s:b, s:b}", "name", list[i].name,
-			"left_is", list[i].left_is, "right_is", list[i].right_is, "of_runs",
-			law_is_of_runs(list[i].name), "of_sockets", is_of_sockets(list[i].name),
-			"of_tls", law_is_of_tls(list[i].name)));
+	for (enum law_id id = 0; id < LAW_COUNT; id++) {
+		const struct law_row row = law_row(id);
+
+		json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:b}", "name", row.name,
+			"left_is", row.left_is, "right_is", row.right_is, "scope", law_scope_name(row.scope),
+			"of_runs", row.traits & LAW_IN_RUNS, "of_sockets", row.in_watches,
+			"of_tls", row.traits & LAW_OF_TLS));
+	}
 	return rows;
 }
 

@@ -75,20 +75,11 @@ int BPF_PROG(receive_test, struct sock *sk, int ret, int flags)
         r'^        "rx_copy": payload \+ requests,\n', r"""\g<0>        "rx_test": payload + requests,\n"""),
 }
 LAW = {
+    "userspace/record/laws.h": (
+        r"(?s)^\tR\(pin, .*?\"\) \\\n", r"""\g<0>	R(test_of_syn, "test of SYN", SOCKET, LAW_IN_RUNS, "sends that put bytes into the SYN", "none") \\\n"""),
     "userspace/judge/laws.c": (
-        r"(?s)^/\*\n \* Every law, in the order.*?{ \"pin\", .*?},\n", r"""static struct sides syn_sides(const struct books *b)
-{
-	return (struct sides){ b->count[COUNT_fastopen_sends], 0 };
-}
-
-static void law_syn(const struct record *r, struct law *law)
-{
-	weigh_books(r, law, syn_sides,
-			record_probe_attached(r, "accepted") ? NULL : "sends are not measured");
-}
-
-\g<0>	{ "test of SYN", "sends that put bytes into the SYN", "none", 0, false, false, law_syn },
-"""),
+        r"(?s)^\t\[LAW_pin\] = .*?^\t},\n",
+        r"""\g<0>	[LAW_test_of_syn] = { .left = { COUNT(fastopen_sends) }, .hooks = { "accepted" } },\n"""),
     "tests/unit/expected_laws.h": (
         r"(?s)^/\* Every law, in the order.*?{ \"pin\", .*?},\n", r"""static void break_syn(struct made *m, int flow, int n)
 {

@@ -113,17 +113,6 @@ struct size_bucket size_sum(const struct call_sizes *sizes, enum call_way way)
 	return sum;
 }
 
-const char *watch_law_name(enum watch_law law)
-{
-	static const char *const names[] = {
-#define LAW_NAME(symbol, name) name,
-		WATCH_LAWS(LAW_NAME)
-#undef LAW_NAME
-	};
-
-	return names[law];
-}
-
 struct layer_names {
 	const char *key, *name;
 };

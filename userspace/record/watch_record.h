@@ -15,6 +15,7 @@
 
 #include "bpf/include/watch.h"
 #include "userspace/record/cpu.h"
+#include "userspace/record/laws.h"
 #include "userspace/record/measured.h"
 #include "userspace/record/user_stacks.h"
 
@@ -106,25 +107,6 @@ struct watch_address {
 	uint8_t ip[16];
 	uint16_t port;
 };
-
-/* X(symbol, name): the laws of judge/laws.c that are tested for a socket older than the window, too. */
-#define WATCH_LAWS(X)                                                                         \
-	X(send_queue, "send queue")                                                           \
-	X(receive_queue, "receive queue")                                                     \
-	X(reference_queue, "reference queue")                                                 \
-	X(completion, "completion")                                                           \
-	X(copied, "copied")                                                                   \
-	X(sends, "sends")                                                                     \
-	X(receives, "receives")                                                               \
-	X(tls_send, "TLS send")                                                               \
-	X(tls_encryption, "TLS encryption")                                                   \
-	X(tls_sent, "TLS records sent")                                                       \
-	X(tls_received, "TLS records received")                                               \
-	X(probes, "probes")
-
-#define WATCH_LAW_ENUM(symbol, name) WATCH_LAW_##symbol,
-enum watch_law { WATCH_LAWS(WATCH_LAW_ENUM) WATCH_LAW_COUNT };
-#undef WATCH_LAW_ENUM
 
 struct watch_socket {
 	uint64_t cookie;
@@ -331,7 +313,6 @@ int hold_bucket(const struct hold_times *times, double share);
 struct size_bucket size_sum(const struct call_sizes *sizes, enum call_way way);
 
 const char *watch_balance_name(enum watch_balance_item item);
-const char *watch_law_name(enum watch_law law);
 
 /* "ktls" and "kernel TLS"; of WATCH_LAYER_NONE "tcp" and "TCP". */
 const char *watch_layer_key(enum watch_layer layer);

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/judge/laws.h"
-
 /* Sums by remote address and by local port lie in a table each, found by a hash table of their places. */
 
 static const int groups_most[WATCH_GROUPINGS] = { [WATCH_BY_PEER] = WATCH_PEERS_MAX,
@@ -446,7 +444,7 @@ static void tell_reasons(char why[WHY_BYTES], const struct watch_law_sum *sum)
 
 static void law_of_record(struct law *law, enum watch_law which, const struct watch_law_sum *sum)
 {
-	*law = law_named(watch_law_name(which));
+	*law = law_untested(law_of_watch(which));
 	law->known = sum->testable;
 	law->left = sum->left;
 	law->right = sum->right;

@@ -85,7 +85,7 @@ bool watch_law_is_idle(const struct watch_record *r, enum watch_law law)
 {
 	const struct law *l = &r->laws[law];
 
-	return law_is_of_tls(watch_law_name(law)) && l->status == LAW_BALANCED && !l->left;
+	return law_row(law_of_watch(law)).traits & LAW_OF_TLS && l->status == LAW_BALANCED && !l->left;
 }
 
 int watch_laws_broken(const struct watch_record *r)

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The table of laws: two numbers of different hooks or witnesses that must be equal. A name means one equation. */
+#ifndef COPYSCOPE_RECORD_LAWS_H
+#define COPYSCOPE_RECORD_LAWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "userspace/record/measured.h"
+
+/* X(symbol, name): what is held against what. */
+#define LAW_SCOPES(X)                                                                          \
+	X(SOCKET, "socket") /* each socket keeps it, and so does their sum */                  \
+	X(SUM, "sum") /* the sum alone */                                                      \
+	X(EXPERIMENT, "experiment") /* what copyscope arranged, or its workload says, is a side */
+
+#define LAW_SCOPE_ENUM(symbol, name) LAW_OF_##symbol,
+enum law_scope { LAW_SCOPES(LAW_SCOPE_ENUM) };
+#undef LAW_SCOPE_ENUM
+
+enum law_trait {
+	LAW_IN_RUNS = 1,	/* a run tests it */
+	LAW_AT_ANY_END = 2,	/* it holds however the two ends ended, as long as the calls returned */
+	LAW_OF_TLS = 4,		/* it is of sockets with kernel TLS alone */
+};
+
+/*
+ * Every law, in the order of records and reports: R(symbol, name, scope, traits, left, right) of runs alone, W(...) of
+ * what a watch tests for each of its sockets, which may be older than the window. Without a right side that is the sum
+ * of all sites of such calls.
+ */
+#define LAWS(R, W) \
+	R(send, "send", SOCKET, LAW_IN_RUNS, "accepted by send", NULL) \
+	R(reference, "reference", SOCKET, LAW_IN_RUNS, "referenced bytes copied late, reshaped, sent clean or dropped", \
+	  "tx_reference + sent again + shown to captures + copied into their packets") \
+	R(receive, "receive", SOCKET, LAW_IN_RUNS | LAW_AT_ANY_END, "returned by recv + peeked", NULL) \
+	R(end_to_end, "end to end", SUM, LAW_IN_RUNS, "accepted from all senders", \
+	  "returned to all receivers + datagrams dropped or truncated") \
+	W(completion, "completion", SOCKET, LAW_IN_RUNS, "outstanding at the opening + zero-copy sends", \
+	  "completed + outstanding at the closing") \
+	R(pin, "pin", SOCKET, LAW_IN_RUNS, "pages pinned", "pages released") \
+	R(refusal, "refusal", SOCKET, LAW_IN_RUNS | LAW_AT_ANY_END, "sends that got ENOBUFS", "notifications refused") \
+	R(causes_of_late_copy, "causes of late_copy", SUM, LAW_IN_RUNS | LAW_AT_ANY_END, "late_copy", \
+	  "the sum of its causes") \
+	R(causes_of_reshape, "causes of reshape", SUM, LAW_IN_RUNS | LAW_AT_ANY_END, "reshape", "the sum of its causes") \
+	R(witness_sent, "witness sent", EXPERIMENT, LAW_IN_RUNS, "bytes that send calls returned to the workload", \
+	  "the same, counted by the probes") \
+	R(witness_received, "witness received", EXPERIMENT, LAW_IN_RUNS, "bytes that recv calls returned to the workload", \
+	  "the same, counted by the probes") \
+	R(witness_gathered, "witness gathered", EXPERIMENT, LAW_IN_RUNS, \
+	  "bytes that the workload gathered by its own account", "the same, counted by the probes") \
+	R(witness_zerocopy_sends, "witness zero-copy sends", EXPERIMENT, LAW_IN_RUNS, \
+	  "zero-copy sends by the workload's account", "the same, counted by the probes") \
+	R(witness_completions, "witness completions", EXPERIMENT, LAW_IN_RUNS, "completions that the workload read", \
+	  "the same, counted by the probes") \
+	R(sequence_accepted, "sequence accepted", EXPERIMENT, LAW_IN_RUNS | LAW_AT_ANY_END, \
+	  "payload that TCP accepted by its own sequence numbers, in each pass", \
+	  "bytes that send calls returned to the workload") \
+	R(sequence_returned, "sequence returned", EXPERIMENT, LAW_IN_RUNS | LAW_AT_ANY_END, \
+	  "payload that TCP passed on by its own sequence numbers, in each pass", \
+	  "bytes that recv calls returned to the workload") \
+	R(passes, "passes", EXPERIMENT, LAW_IN_RUNS, "bytes accepted in the timed pass", \
+	  "bytes accepted in the counted pass, for as many messages") \
+	R(content, "content", EXPERIMENT, LAW_IN_RUNS | LAW_AT_ANY_END, "bytes that arrived wrong", "none") \
+	W(send_queue, "send queue", SOCKET, LAW_AT_ANY_END, "unsent at the opening + accepted", \
+	  "sent for the first time + unsent at the closing") \
+	W(receive_queue, "receive queue", SOCKET, LAW_AT_ANY_END, "unread at the opening + received", \
+	  "taken at the receive sites + unread at the closing") \
+	W(reference_queue, "reference queue", SOCKET, LAW_AT_ANY_END, "unsent in user pages at the opening + tx_reference", \
+	  "sent in user pages for the first time + unsent in them at the closing") \
+	W(copied, "copied", SOCKET, LAW_IN_RUNS | LAW_AT_ANY_END, "completed as COPIED", "copied, as far as counted") \
+	W(sends, "sends", SOCKET, LAW_AT_ANY_END, "accepted by sequence numbers", "returned by send calls") \
+	W(receives, "receives", SOCKET, LAW_AT_ANY_END, "returned by sequence numbers; of datagrams: copied", \
+	  "returned by receive calls, or passed on as pages") \
+	W(tls_send, "TLS send", SOCKET, LAW_IN_RUNS | LAW_OF_TLS, "plaintext accepted by kernel TLS", \
+	  "tls_copy + tls_reference + tls_splice") \
+	W(tls_encryption, "TLS encryption", SOCKET, LAW_IN_RUNS | LAW_OF_TLS, "plaintext accepted by kernel TLS", \
+	  "tls_encrypt") \
+	W(tls_sent, "TLS records sent", SOCKET, LAW_IN_RUNS | LAW_OF_TLS, "accepted by TCP from kernel TLS", \
+	  "tls_encrypt + what records are longer") \
+	W(tls_received, "TLS records received", SOCKET, LAW_IN_RUNS | LAW_OF_TLS, \
+	  "taken from TCP by its own sequence numbers", "plaintext of the decrypted records + what these are longer") \
+	W(probes, "probes", SUM, LAW_IN_RUNS | LAW_AT_ANY_END, "events that no program counted", "none")
+
+#define LAW_ENUM(symbol, ...) LAW_##symbol,
+#define LAW_NONE(symbol, ...)
+enum law_id { LAWS(LAW_ENUM, LAW_ENUM) LAW_COUNT };
+#undef LAW_ENUM
+
+#define WATCH_LAW_ENUM(symbol, ...) WATCH_LAW_##symbol,
+enum watch_law { LAWS(LAW_NONE, WATCH_LAW_ENUM) WATCH_LAW_COUNT };
+#undef WATCH_LAW_ENUM
+
+struct law_row {
+	const char *name, *left_is, *right_is;
+	enum law_scope scope;
+	unsigned int traits;	/* enum law_trait */
+	bool in_watches;
+};
+
+struct law_row law_row(enum law_id id);
+const char *law_scope_name(enum law_scope scope);
+
+/* A law that is not tested yet: its name and what both sides are. */
+struct law law_untested(enum law_id id);
+
+/* Which law of the table that is. */
+enum law_id law_of_watch(enum watch_law law);
+const char *watch_law_name(enum watch_law law);
+
+#endif
