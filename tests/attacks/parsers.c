@@ -13,12 +13,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "userspace/common/json.h"
 #include "userspace/common/json_read.h"
 #include "userspace/judge/causes.h"
 #include "userspace/judge/outcome.h"
 #include "userspace/peer/channel.h"
-#include "userspace/peer/half.h"
 #include "userspace/peer/join.h"
 #include "userspace/peer/run_request.h"
 #include "userspace/report/record_json.h"
@@ -170,7 +168,7 @@ static int read_half(const char *text, size_t bytes, enum end end, struct record
 
 static int read_good(struct made *m, enum end end, struct record *r)
 {
-	json_t *half = peer_half_json(&m->r, end);
+	json_t *half = made_half_json(m, end);
 	int err = half_read(half, end, r);
 
 	json_decref(half);
@@ -192,7 +190,7 @@ static bool try_half(char *text)
 	made_half(&theirs, far);
 	if (read_good(&mine, here, r[here]))
 		abort();
-	bytes = damaged(peer_half_json(&theirs.r, far), text);
+	bytes = damaged(made_half_json(&theirs, far), text);
 	taken = !read_half(text, bytes, far, r[far]) &&
 		!join_halves(r[END_SENDER], r[END_RECEIVER]);
 	if (taken) {
@@ -271,13 +269,10 @@ static bool try_totals(char *text)
 	struct child child = { .pid = 1, .text = text };
 	struct app_totals totals = {};
 	struct made m;
-	json_t *half;
 	bool taken;
 
 	made_half(&m, END_SENDER);
-	half = peer_half_json(&m.r, END_SENDER);
-	child.length = damaged(json_incref(json_object_get(half, "app")), text);
-	json_decref(half);
+	child.length = damaged(made_totals(&m.experiment.app[END_SENDER]), text);
 	text[child.length] = '\0';
 	taken = !app_totals_parse(&child, &totals);
 	free(totals.sockets);

@@ -6,10 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "userspace/common/json.h"
 #include "userspace/common/json_read.h"
 #include "userspace/judge/causes.h"
-#include "userspace/peer/half.h"
 #include "userspace/peer/join.h"
 #include "userspace/report/record_json.h"
 
@@ -30,7 +28,7 @@ static struct record *sent_over(struct made *m, enum end end)
 {
 	struct record *r = calloc(1, sizeof(*r));
 
-	assert_int_equal(read_over(peer_half_json(&m->r, end), end, r), 0);
+	assert_int_equal(read_over(made_half_json(m, end), end, r), 0);
 	r->experiment->plan = m->r.experiment->plan;
 	return r;
 }
@@ -175,7 +173,7 @@ static void refuse(const char *const *keys, json_t *value)
 	json_t *o, *at;
 
 	made_half(&m, END_SENDER);
-	o = peer_half_json(&m.r, END_SENDER);
+	o = made_half_json(&m, END_SENDER);
 	for (at = o; keys[1]; keys++)
 		at = json_is_array(at) ? json_array_get(at, atoi(*keys)) : json_object_get(at, *keys);
 	assert_non_null(json_object_get(at, *keys));
@@ -213,7 +211,7 @@ TEST(a_half_that_makes_no_sense_is_refused)
 	refuse(AT("record", "sockets", "0", "counts"), json_array());
 	refuse(AT("record", "experiment", "counters", "sender"), NULL);
 	refuse(AT("record", "experiment", "timing"), json_null());
-	refuse(AT("end"), json_string("receiver"));
+	refuse(AT("record", "experiment", "outcome", "sender"), NULL);
 	refuse(AT("record", "experiment", "path", "tx_dev"), json_string("eth0\x1b[2J"));
 	refuse(AT("stacks", "0", "frames"), json_string("a\nb"));
 	refuse(AT("failure"), json_string("\x7f"));
@@ -241,7 +239,7 @@ TEST(numbers_that_a_sum_could_not_hold_are_refused)
 	refuse(AT("app", "connections", "0", "completions"), json_integer(-1));
 	refuse(AT("lost_updates"), json_integer(BEYOND));
 	refuse(AT("pid"), json_integer(-1));
-	refuse(AT("ended", "signal"), json_integer(65));
+	refuse(AT("record", "experiment", "outcome", "sender", "signal"), json_integer(65));
 	refuse(AT("interrupted"), json_integer(-1));
 }
 

@@ -4,6 +4,8 @@
 #define COPYSCOPE_MADE_HALF_H
 
 #include "tests/unit/made_record.h"
+#include "userspace/common/json.h"
+#include "userspace/peer/half.h"
 
 /* What no record leaves out. */
 static inline void made_host(struct record *r, enum end end)
@@ -20,6 +22,40 @@ static inline void made_host(struct record *r, enum end end)
 		snprintf(r->probes[i].hook, NAME_BYTES, "fexit/some_function");
 	for (int i = 0; i < COUNTER_COUNT; i++)
 		strcpy(r->experiment->counters[end][i].why, "none here");
+}
+
+static inline json_t *made_counts_json(const struct app_socket *s)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "messages", s->messages,
+			 "accepted_bytes", s->accepted_bytes, "received_bytes", s->received_bytes, "gather_bytes",
+			 s->gather_bytes, "zerocopy_sends", s->zerocopy_sends, "completions", s->completions,
+			 "completions_copied", s->completions_copied, "enobufs", s->enobufs, "map_calls", s->map_calls,
+			 "content_errors", s->content_errors, "tcp_accepted_bytes", s->tcp_accepted_bytes,
+			 "tcp_returned_bytes", s->tcp_returned_bytes, "tcp_retransmitted_bytes",
+			 s->tcp_retransmitted_bytes);
+}
+
+/* What the workload would print of that end. */
+static inline json_t *made_totals(const struct app_totals *app)
+{
+	json_t *o = made_counts_json(&app->sum), *connections = json_array();
+
+	for (int i = 0; i < app->socket_count; i++) {
+		json_t *each = made_counts_json(&app->sockets[i]);
+
+		json_object_set_new(each, "cookie", cookie_json(app->sockets[i].cookie));
+		json_array_append_new(connections, each);
+	}
+	json_object_set_new(o, "stopped_by", json_null());
+	json_object_set_new(o, "elapsed_ns", json_integer(app->elapsed_ns));
+	json_object_set_new(o, "connections", connections);
+	return o;
+}
+
+/* What its host sends. */
+static inline json_t *made_half_json(const struct made *m, enum end end)
+{
+	return peer_half_json(&m->r, end, made_totals(&m->experiment.app[end]));
 }
 
 /* The flows of one end alone, under cookies that the other host uses too. */

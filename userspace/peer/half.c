@@ -14,61 +14,7 @@
 #include "userspace/report/record_json.h"
 #include "userspace/run/ends/app_totals.h"
 
-static void put_counts(json_t *o, const struct app_socket *s)
-{
-	put(o, "messages", json_integer(s->messages));
-	put(o, "accepted_bytes", json_integer(s->accepted_bytes));
-	put(o, "received_bytes", json_integer(s->received_bytes));
-	put(o, "gather_bytes", json_integer(s->gather_bytes));
-	put(o, "zerocopy_sends", json_integer(s->zerocopy_sends));
-	put(o, "completions", json_integer(s->completions));
-	put(o, "completions_copied", json_integer(s->completions_copied));
-	put(o, "enobufs", json_integer(s->enobufs));
-	put(o, "map_calls", json_integer(s->map_calls));
-	put(o, "content_errors", json_integer(s->content_errors));
-	put(o, "tcp_accepted_bytes", integer_if(s->tcp_known, s->tcp_accepted_bytes));
-	put(o, "tcp_returned_bytes", integer_if(s->tcp_known, s->tcp_returned_bytes));
-	put(o, "tcp_retransmitted_bytes", integer_if(s->tcp_known, s->tcp_retransmitted_bytes));
-}
-
-static json_t *connection_json(const struct app_socket *s)
-{
-	json_t *o = json_pack("{s:o, s:s, s:s}", "cookie", cookie_json(s->cookie), "local", s->local,
-			      "remote", s->remote);
-
-	put_counts(o, s);
-	if (s->latency_known)
-		put(o, "latency_ns", json_pack("{s:f}", "mean", s->latency_mean_us * 1000));
-	return o;
-}
-
-/* The workload's totals, in the form that it prints itself; null if it left none. */
-static json_t *app_json(const struct app_totals *app)
-{
-	json_t *o = app->known ? json_object() : json_null(), *connections = json_array();
-	const struct latency *l = &app->latency;
-
-	for (int i = 0; app->known && i < app->socket_count; i++)
-		json_array_append_new(connections, connection_json(&app->sockets[i]));
-	if (!app->known) {
-		json_decref(connections);
-		return o;
-	}
-	put_counts(o, &app->sum);
-	if (!app->completions_read)
-		put(o, "completions", json_null());
-	if (app->content_unchecked)
-		put(o, "content_errors", json_null());
-	put(o, "elapsed_ns", json_integer(app->elapsed_ns));
-	if (l->known)
-		put(o, "latency_ns", json_pack("{s:s, s:f, s:f, s:f}", "what", l->what, "mean",
-					       l->mean_us * 1000, "p50", l->p50_us * 1000, "p99",
-					       l->p99_us * 1000));
-	put(o, "connections", connections);
-	return o;
-}
-
-json_t *peer_half_json(const struct record *r, enum end end)
+json_t *peer_half_json(const struct record *r, enum end end, json_t *totals)
 {
 	const struct experiment *x = r->experiment;
 	json_t *record = record_json(r), *stacks = json_array();
@@ -83,12 +29,9 @@ json_t *peer_half_json(const struct record *r, enum end end)
 							s->frames, "bytes", (json_int_t)s->tally.bytes,
 							"calls", (json_int_t)s->tally.calls));
 	}
-	return json_pack("{s:s, s:o, s:o, s:o, s:I, s:i, s:o, s:b, s:i, s:s}", "end",
-			 end == END_SENDER ? "sender" : "receiver", "record", record, "stacks", stacks,
-			 "app", app_json(&x->app[end]), "lost_updates",
-			 (json_int_t)r->derived.gauges.lost_updates, "pid", x->app[end].pid,
-			 "ended", end_outcome_json(&x->ends.end[end]), "fifo", x->fifo, "interrupted",
-			 x->ends.interrupt_signal, "failure", x->ends.failure);
+	return json_pack("{s:o, s:o, s:o?, s:I, s:i, s:i, s:s}", "record", record, "stacks", stacks, "app",
+			 totals, "lost_updates", (json_int_t)r->derived.gauges.lost_updates, "pid",
+			 x->app[end].pid, "interrupted", x->ends.interrupt_signal, "failure", x->ends.failure);
 }
 
 /* Reads the other host's half of a record: the type of each key, and the range of each number. */
@@ -280,20 +223,17 @@ static void read_ended(struct reading *in, const json_t *o, struct end_outcome *
 
 static void read_experiment(struct reading *in, const json_t *o, enum end end, struct experiment *x)
 {
-	json_t *record = get_member(in, o, "record");
 	const char *name = end == END_SENDER ? "sender" : "receiver";
-	const char *said = json_string_value(get_member(in, o, "end"));
-	const json_t *arranged = get_member(in, record, "experiment");
+	const json_t *arranged = get_member(in, get_member(in, o, "record"), "experiment");
 
-	in->wrong |= !said || strcmp(said, name);
 	x->attempt = get_int(in, arranged, "attempt");
 	read_path(in, get_member(in, arranged, "path"), &x->path);
 	read_counters(in, get_member(in, get_member(in, arranged, "counters"), name), x->counters[end]);
 	read_app(in, o, &x->app[end]);
-	read_ended(in, get_member(in, o, "ended"), &x->ends.end[end]);
+	read_ended(in, get_member(in, get_member(in, arranged, "outcome"), name), &x->ends.end[end]);
 	get_text(in, o, "failure", x->ends.failure, sizeof(x->ends.failure));
 	x->ends.interrupt_signal = get_up_to(in, o, "interrupted", NSIG - 1);
-	x->fifo = get_bool(in, o, "fifo");
+	x->fifo = json_object_get(get_member(in, arranged, "workload"), "scheduling");
 }
 
 int half_read(const json_t *o, enum end end, struct record *r)

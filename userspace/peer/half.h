@@ -18,7 +18,8 @@
 /* Far above what 1,024 connections need. */
 enum { HALF_SOCKETS_MAX = 4096, HALF_BYTES_MAX = 16 << 20 };
 
-json_t *peer_half_json(const struct record *r, enum end end);
+/* @totals: what the end here printed of itself; NULL: nothing. Taken over. */
+json_t *peer_half_json(const struct record *r, enum end end, json_t *totals);
 
 /*
  * Fills in a zeroed record with what the host of @end counted. 0 or -EBADMSG; what is owned by @r

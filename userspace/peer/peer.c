@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "userspace/common/clock.h"
+#include "userspace/common/json_read.h"
 #include "userspace/peer/half.h"
 #include "userspace/peer/join.h"
 #include "userspace/peer/run_request.h"
@@ -288,6 +289,13 @@ void peer_forgo(struct peer *p, struct record *r)
 		half_alone(r, p->here, r->backend_why);
 }
 
+static json_t *half_here(const struct peer *p, const struct record *r)
+{
+	const struct child *c = p->child;
+
+	return peer_half_json(r, p->here, r->experiment->app[p->here].known ? printable_object(c->text, c->length) : NULL);
+}
+
 int peer_join(struct peer *p, struct record *r)
 {
 	struct record *other;
@@ -300,9 +308,7 @@ int peer_join(struct peer *p, struct record *r)
 	if (!err && !p->done)
 		err = hear_word(p, WORD_DONE, NULL, CHANNEL_WORD_BYTES, DONE_MS);
 	if (p->far)
-		return err ? err
-			   : channel_tell(&p->channel, WORD_HALF, peer_half_json(r, p->here),
-					  HALF_MS);
+		return err ? err : channel_tell(&p->channel, WORD_HALF, half_here(p, r), HALF_MS);
 	if (!err)
 		err = receive_half(p, &other);
 	if (err) {

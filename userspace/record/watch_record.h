@@ -66,7 +66,7 @@ struct watch_fate {
 
 /* Sums alone, of 64 bits each: what moved, and what follows from it. */
 struct watch_moved {
-	struct books;	/* of its sites the bytes */
+	union { struct books books; struct books; };	/* of its sites the bytes */
 	/* Of late_copy: what a capture was shown on the way out, what tun took, what else was copied before it
 	 * arrived, and what was copied on arrival where it is known that the receiver is why. */
 	uint64_t late_by_tap_bytes, late_by_tun_bytes, late_on_way_out_bytes, late_by_delivery_bytes;

@@ -71,7 +71,7 @@ json_t *record_begin_json(const struct measured *m, const struct record_begin *b
 	return o;
 }
 
-json_t *site_json(enum how how, uint64_t bytes, json_t *calls)
+static json_t *site_json(enum how how, uint64_t bytes, json_t *calls)
 {
 	json_t *o = json_object();
 
@@ -103,6 +103,17 @@ json_t *counts_json(uint64_t known, const unsigned long long count[COUNT_COUNT])
 	for (enum count c = 0; c < COUNT_COUNT; c++)
 		put(o, count_name(c), integer_if(known >> c & 1, count[c]));
 	return o;
+}
+
+void put_books(json_t *o, const struct books *b, const enum how how[SITE_COUNT], uint64_t counts_known, bool calls)
+{
+	json_t *sites = json_object();
+
+	for (enum site s = 0; s < SITE_COUNT; s++)
+		put(sites, site_name(s), site_json(how[s], b->site[s].bytes, !calls ? NULL :
+			integer_if(site_calls_known(s, how[s]), b->site[s].calls)));
+	put(o, "sites", sites);
+	put(o, "counts", counts_json(counts_known, b->count));
 }
 
 json_t *cause_json(const struct cause *c)

@@ -27,13 +27,14 @@ struct record_begin {
 
 json_t *record_begin_json(const struct measured *m, const struct record_begin *b);
 
-/* One site: null where it is not known. @calls: taken over; NULL where records have no calls. */
-json_t *site_json(enum how how, uint64_t bytes, json_t *calls);
 /* All sites: null where one is not known. @calls: somebody counts them. */
 json_t *sites_json(const struct site_value sites[SITE_COUNT], bool calls);
 
 /* @known: a bit for each count. */
 json_t *counts_json(uint64_t known, const unsigned long long count[COUNT_COUNT]);
+
+/* What moved, of a socket or of a sum that says nothing of why: its sites and counts. @calls: of its sites, too. */
+void put_books(json_t *o, const struct books *b, const enum how how[SITE_COUNT], uint64_t counts_known, bool calls);
 
 /* What a cause copied, without words on it. */
 json_t *cause_json(const struct cause *c);

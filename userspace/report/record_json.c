@@ -288,7 +288,7 @@ static const char *why(const struct end_outcome *end)
 	       end->exit_status ? "it failed: see its own output" : NULL;
 }
 
-json_t *end_outcome_json(const struct end_outcome *end)
+static json_t *end_outcome_json(const struct end_outcome *end)
 {
 	json_t *o = json_object();
 	bool killed = end->known && end->signal;
@@ -488,26 +488,16 @@ static json_t *pins_json(const struct pins *p)
 }
 
 /* What is known of the whole is known of each socket, and why it is not stands there. */
-static json_t *socket_sites_json(const struct record *r, const struct socket_books *s)
-{
-	json_t *o = json_object();
-
-	for (enum site i = 0; i < SITE_COUNT; i++) {
-		enum how how = r->sites[i].how;
-
-		put(o, site_name(i), site_json(how, s->books.site[i].bytes,
-					       integer_if(site_calls_known(i, how), s->books.site[i].calls)));
-	}
-	return o;
-}
-
 static json_t *socket_json(const struct record *r, const struct socket_books *s)
 {
 	enum end end = END_SENDER;
 	const struct experiment *x = r->experiment;
 	const struct app_socket *app = record_app_socket(r, s, &end);
+	enum how how[SITE_COUNT];
 	json_t *o = json_object();
 
+	for (enum site i = 0; i < SITE_COUNT; i++)
+		how[i] = r->sites[i].how;
 	put(o, "cookie", cookie_json(s->cookie));
 	put(o, "end", app ? text(end == END_SENDER ? "sender" : "receiver") : json_null());
 	put(o, "connection", app ? json_integer(app - record_app(r, end)->sockets + 1) : json_null());
@@ -521,8 +511,7 @@ static json_t *socket_json(const struct record *r, const struct socket_books *s)
 	put(o, "comm", text("workload"));
 	if (x->far || x->ends.alone)
 		put(o, "host", text(s->host == END_SENDER ? "sender" : "receiver"));
-	put(o, "sites", socket_sites_json(r, s));
-	put(o, "counts", counts_json(~0ull, s->books.count));
+	put_books(o, &s->books, how, ~0ull, true);
 	return o;
 }
 

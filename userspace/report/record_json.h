@@ -15,7 +15,4 @@ json_t *record_json(const struct record *r);
 /* Writes the record as one JSON document. 0 or -errno. */
 int record_write(const struct record *r, FILE *out);
 
-/* How one end of the workload ended. */
-json_t *end_outcome_json(const struct end_outcome *end);
-
 #endif

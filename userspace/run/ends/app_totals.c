@@ -90,9 +90,7 @@ int app_totals_read(const json_t *root, struct app_totals *totals)
 	totals->content_unchecked = json_is_null(json_object_get(root, "content_errors"));
 	totals->elapsed_ns = get_time_ns(&in, root, "elapsed_ns");
 	read_latency(&in, json_object_get(root, "latency_ns"), &totals->latency);
-	/* The far host's half has neither. */
-	if (json_object_get(root, "stopped_by"))
-		totals->stopped_by = get_up_to(&in, root, "stopped_by", NSIG - 1);
+	totals->stopped_by = get_up_to(&in, root, "stopped_by", NSIG - 1);
 	read_text(root, "complaint", totals->complaint, sizeof(totals->complaint));
 	read_sockets(&in, json_object_get(root, "connections"), totals);
 	totals->known = !in.wrong;

@@ -49,16 +49,13 @@ json_t *cgroup_json(const struct watch_record *r, uint64_t cgroup)
 	return text(shown);
 }
 
-json_t *watched_sites_json(const struct watch_record *r, const struct watch_movements *m)
+void put_moved(json_t *o, const struct watch_record *r, const struct watch_movements *m)
 {
-	json_t *o = json_object();
+	enum how how[SITE_COUNT];
 
-	for (enum site s = 0; s < SITE_COUNT; s++) {
-		enum how how = m->sites_known >> s & 1 ? watch_site_how(r, s) : HOW_NOT_MEASURED;
-
-		put(o, site_name(s), site_json(how, m->site[s].bytes, NULL));
-	}
-	return o;
+	for (enum site s = 0; s < SITE_COUNT; s++)
+		how[s] = m->sites_known >> s & 1 ? watch_site_how(r, s) : HOW_NOT_MEASURED;
+	put_books(o, &m->books, how, m->counts_known, false);
 }
 
 static json_t *balance_json(const struct watch_balance *b)
@@ -127,8 +124,7 @@ static void put_movements(json_t *o, const struct watch_record *r, const struct 
 {
 	put(o, "opening", balance_json(opening));
 	put(o, "closing", balance_json(closing));
-	put(o, "sites", watched_sites_json(r, moved));
-	put(o, "counts", counts_json(moved->counts_known, moved->count));
+	put_moved(o, r, moved);
 	put(o, "fate", fate_json(r, moved));
 	if (moved->unseen_completions)
 		put(o, "unseen_completions", json_integer(moved->unseen_completions));

@@ -43,7 +43,8 @@ json_t *watch_laws_json(uint32_t laws);
 /* Its path, as reports show it, or its number. */
 json_t *cgroup_json(const struct watch_record *r, uint64_t cgroup);
 
-json_t *watched_sites_json(const struct watch_record *r, const struct watch_movements *m);
+/* Its sites and counts. */
+void put_moved(json_t *o, const struct watch_record *r, const struct watch_movements *m);
 
 /* What a row of a table shows of it. */
 void put_row_figures(json_t *o, const struct watch_movements *m);

@@ -114,8 +114,7 @@ static void put_lately(json_t *o, const struct watch_record *r, const struct wat
 	interval.moved = sum->lately;
 	put(o, "open", json_integer(sum->sockets - sum->died));
 	put(o, "verdict", text(verdict_name(watch_verdict(&interval))));
-	put(o, "sites", watched_sites_json(r, &sum->lately));
-	put(o, "counts", counts_json(sum->lately.counts_known, sum->lately.count));
+	put_moved(o, r, &sum->lately);
 	put(o, "needless_bytes", needless_json(sum));
 	put(o, "causes", lately_causes_json(&sum->lately));
 }
