@@ -76,10 +76,9 @@ int BPF_PROG(receive_test, struct sock *sk, int ret, int flags)
 }
 LAW = {
     "userspace/record/laws.h": (
-        r"(?s)^\tR\(pin, .*?\"\) \\\n", r"""\g<0>	R(test_of_syn, "test of SYN", SOCKET, LAW_IN_RUNS, "sends that put bytes into the SYN", "none") \\\n"""),
-    "userspace/judge/laws.c": (
-        r"(?s)^\t\[LAW_pin\] = .*?^\t},\n",
-        r"""\g<0>	[LAW_test_of_syn] = { .left = { COUNT(fastopen_sends) }, .hooks = { "accepted" } },\n"""),
+        r"(?s)^\tR\(pin, .*?obstacle_to_pin\) \\\n",
+        r"""\g<0>\tR(test_of_syn, "test of SYN", SOCKET, LAW_IN_RUNS, "sends that put bytes into the SYN", "none", """
+        r""".left = { COUNT(fastopen_sends) }, .hooks = { "accepted" }) \\\n"""),
     "tests/unit/expected_laws.h": (
         r"(?s)^/\* Every law, in the order.*?{ \"pin\", .*?},\n", r"""static void break_syn(struct made *m, int flow, int n)
 {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The laws of a run: what each one's two sides are, and what must be measured for it. Pure arithmetic on the record, no
- * libbpf and no I/O.
- */
+/* Tests the laws of a run by the equations of their table: pure arithmetic on the record, no libbpf and no I/O. */
 #include "userspace/judge/laws.h"
 
 #include <inttypes.h>
@@ -452,88 +449,9 @@ static void law_content(const struct record *r, const struct equation *e, struct
 #define BIT(site) (1u << SITE_##site)
 
 static const struct equation equations[LAW_COUNT] = {
-	[LAW_send] = {
-		.left = { COUNT(accepted_bytes) }, .right_sites = SITE_SENDS,
-		.sites = BIT(tx_copy) | BIT(tx_reference), .hooks = { "accepted" }, .obstacle = obstacle_to_send,
-	},
-	/* A capture's clone is one more set of references, which ends as a copy like any other. */
-	[LAW_reference] = {
-		.left = { SITE(late_copy), COUNT(reshaped_referenced_bytes), COUNT(clean_bytes),
-			  COUNT(dropped_referenced_bytes) },
-		.right = { SITE(tx_reference), COUNT(retrans_referenced_bytes), COUNT(tapped_bytes), COUNT(mixed_bytes) },
-		.sites = BIT(tx_reference) | BIT(late_copy), .hooks = { "tx_copy", "drops" },
-		.obstacle = obstacle_to_reference,
-	},
-	[LAW_receive] = {
-		.left = { COUNT(returned_bytes), COUNT(peeked_bytes) }, .right_sites = SITE_READS,
-		.sites = BIT(rx_copy) | BIT(rx_direct), .hooks = { "returned", "TLS returned" },
-		.obstacle = obstacle_to_receive,
-	},
-	[LAW_end_to_end] = {
-		.left = { COUNT(accepted_bytes), -COUNT(tls_carried_bytes), COUNT(tls_accepted_bytes) },
-		.right = { COUNT(returned_bytes), COUNT(dropped_bytes), COUNT(truncated_bytes) },
-		.hooks = { "accepted", "TLS accepted", "returned", "TLS returned" },
-		.obstacle = obstacle_to_end_to_end,
-	},
-	[LAW_completion] = {
-		.left = { COUNT(zerocopy_sends) }, .right = { COUNT(completed_sends) },
-		.sites = BIT(tx_reference), .hooks = { "accepted" }, .obstacle = obstacle_to_completion,
-	},
-	[LAW_pin] = {
-		.left = { COUNT(pinned_pages) }, .right = { COUNT(released_pages) },
-		.obstacle = obstacle_to_pin,
-	},
-	[LAW_refusal] = {
-		.left = { COUNT(enobufs) }, .right = { COUNT(refused_optmem), COUNT(refused_memlock) },
-		.hooks = { "accepted" }, .obstacle = obstacle_to_refusal,
-	},
-	[LAW_causes_of_late_copy] = { .sites = BIT(late_copy), .test = law_of_causes },
-	[LAW_causes_of_reshape] = { .sites = BIT(reshape), .test = law_of_causes },
-	[LAW_witness_sent] = {
-		.app = APP(accepted_bytes),
-		.right = { COUNT(accepted_bytes), -COUNT(tls_carried_bytes), COUNT(tls_accepted_bytes) },
-		.hooks = { "accepted", "TLS accepted" },
-	},
-	[LAW_witness_received] = {
-		.app = APP(received_bytes), .right = { COUNT(returned_bytes) },
-		.hooks = { "returned", "TLS returned" }, .obstacle = obstacle_to_returned,
-	},
-	[LAW_witness_gathered] = {
-		.app = APP(gather_bytes), .right = { SITE(user_gather) }, .sites = BIT(user_gather),
-	},
-	[LAW_witness_zerocopy_sends] = {
-		.app = APP(zerocopy_sends), .right = { COUNT(zerocopy_sends) }, .hooks = { "accepted" },
-	},
-	[LAW_witness_completions] = {
-		.app = APP(completions), .right = { COUNT(completed_sends) }, .test = law_completions,
-	},
-	[LAW_sequence_accepted] = {
-		.app = APP(tcp_accepted_bytes), .app_right = APP(accepted_bytes), .test = law_sequence,
-	},
-	[LAW_sequence_returned] = {
-		.app = APP(tcp_returned_bytes), .app_right = APP(received_bytes), .test = law_sequence,
-	},
-	[LAW_passes] = { .test = law_passes },
-	[LAW_content] = { .test = law_content },
-	[LAW_copied] = { .test = law_of_copies },
-	[LAW_tls_send] = {
-		.left = { COUNT(tls_accepted_bytes) }, .right = { SITE(tls_copy), SITE(tls_reference), SITE(tls_splice) },
-		.sites = BIT(tls_copy) | BIT(tls_reference) | BIT(tls_splice), .hooks = { "TLS accepted" },
-	},
-	[LAW_tls_encryption] = {
-		.left = { COUNT(tls_accepted_bytes) }, .right = { SITE(tls_encrypt) },
-		.sites = BIT(tls_encrypt), .hooks = { "TLS accepted" },
-	},
-	/* Records leave as spliced pages, and up to 6.4 the function that splices is the only one that accepts them. */
-	[LAW_tls_sent] = {
-		.left = { COUNT(tls_carried_bytes) }, .right = { SITE(tls_encrypt), COUNT(tls_sent_overhead_bytes) },
-		.sites = BIT(tls_encrypt) | BIT(tx_splice), .hooks = { "accepted" },
-	},
-	[LAW_tls_received] = {
-		.app = APP(tcp_returned_bytes), .right = { COUNT(tls_received_bytes), COUNT(tls_received_overhead_bytes) },
-		.sites = BIT(tls_decrypt), .hooks = { "TLS records" }, .obstacle = obstacle_to_tls_received,
-	},
-	[LAW_probes] = { .test = law_probes },
+#define EQUATION(symbol, name, scope, traits, left, right, ...) [LAW_##symbol] = { __VA_ARGS__ },
+	LAWS(EQUATION, EQUATION)
+#undef EQUATION
 };
 
 static void law_test(const struct record *r, enum law_id id, struct law *law)

@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 static const struct law_row rows[LAW_COUNT] = {
-#define RUN_ROW(symbol, name, scope, traits, left, right) { name, left, right, LAW_OF_##scope, traits, false },
-#define WATCH_ROW(symbol, name, scope, traits, left, right) { name, left, right, LAW_OF_##scope, traits, true },
+#define RUN_ROW(symbol, name, scope, traits, left, right, ...) { name, left, right, LAW_OF_##scope, traits, false },
+#define WATCH_ROW(symbol, name, scope, traits, left, right, ...) { name, left, right, LAW_OF_##scope, traits, true },
 	LAWS(RUN_ROW, WATCH_ROW)
 #undef RUN_ROW
 #undef WATCH_ROW
