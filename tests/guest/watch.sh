@@ -40,7 +40,7 @@ whole() {
 # The run counts by programs of its own.
 detail() {
 	local status=0
-	"${scheduled[@]}" build/watch --detail --cpu --json /out/detail.json -- build/trace_run A3 65536 2 --messages 23 \
+	"${scheduled[@]}" build/watch --detail --books calls --cpu --json /out/detail.json -- build/trace_run A3 65536 2 --messages 23 \
 		--pass counted --path veth --no-sg --quiet --json /out/detail_run.json 2>/out/detail.err || status=$?
 	echo "$status" >/out/detail.status
 }

@@ -3,11 +3,14 @@
 moments are the campaign's (tests/attacks/windows.py)."""
 from __future__ import annotations
 
+import json
+import subprocess
 import time
 
 import pytest
 
-from helpers.records import needs_root
+from helpers.books import PRIME_BYTES, PRIME_MESSAGES
+from helpers.records import ROOT, WELL, needs_root
 from helpers.small_program import Program
 from helpers.windows import (
     Traffic,
@@ -21,6 +24,10 @@ from helpers.windows import (
 pytestmark = needs_root
 KINDS = ("copy", "zerocopy", "splice", "mixed", "copy", "zerocopy", "splice", "mixed")
 SITES = ("tx_copy", "tx_reference", "tx_splice")
+TRIES = 5
+# Of what no tracepoint tells.
+UNTOLD = {"fastopen_sends", "fastopen_bytes", "refused_optmem", "refused_memlock", "released_pages", "tapped_bytes", "map_calls",
+          "reshaped_referenced_bytes"}
 
 COMING = """
 import threading
@@ -94,6 +101,31 @@ def test_sockets_that_are_born_and_die_in_the_window_are_whole():
     died = [each for each in record["sockets"] if each["died"]]
     assert sum(each["whole"] for each in died) == 10 and len(died) >= 14
     assert record["total"]["died"] == len(died)
+
+
+@pytest.mark.parametrize("variant", ["A3", "A3-unset"])
+def test_details_are_all_that_a_run_counts_beside_them(tmp_path, variant):
+    watched, counted_by_run = tmp_path / "watch.json", tmp_path / "run.json"
+    words = ["--detail", "--books", "calls", "--backend", "tracepoint", "--json", watched, "--", ROOT / "build" / "trace_run",
+             variant, str(PRIME_BYTES), "2", "--messages", str(PRIME_MESSAGES), "--path", "veth", "--backend", "tracepoint",
+             "--pass", "counted", "--quiet", "--json", counted_by_run]
+    # The kernel may keep packets from the programs of either.
+    for _ in range(TRIES):
+        done = subprocess.run([ROOT / "tools" / "copyscope", "watch", "--quiet", *words], check=False)
+        assert done.returncode in WELL
+        record, run = (json.loads(path.read_text()) for path in (watched, counted_by_run))
+        if not done.returncode and record["counts"]["wire_copied_bytes"] is not None:
+            break
+    assert not unbalanced(record)
+    told = {name: count for name, count in record["counts"].items() if count is not None}
+    # A run leaves completions to what the application reads of them where there are no trampolines.
+    read = {"completed_sends", "copied_sends"}
+    assert {name: count for name, count in told.items() if name not in read} == \
+        {name: run["counts"][name] for name in told if name not in read}
+    assert set(run["counts"]) - set(told) == set(record["count_whys"]) <= UNTOLD
+    assert told["zerocopy_asked_sends"] == PRIME_MESSAGES
+    assert told["unset_bytes"] == (PRIME_MESSAGES * PRIME_BYTES if variant == "A3-unset" else 0)
+    assert told["pinned_pages"] == told["wire_referenced_pages"] - told["retrans_referenced_pages"]
 
 
 def test_a_window_opens_among_connections_that_come_and_go():

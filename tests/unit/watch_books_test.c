@@ -40,6 +40,53 @@ static uint64_t site_of(const struct watch_socket *s, enum site site)
 	return s->moved.site[site].bytes;
 }
 
+/* The counts of --detail, of a socket that sent 500 bytes, 30 of them twice. */
+static struct watch_socket with_detail(const struct watch_book *book, const struct books *detail)
+{
+	struct watch_hooked hooked = all_hooks;
+	struct watch_socket s;
+
+	hooked.calls = hooked.wire = hooked.trampolines = hooked.pins = hooked.fast_open = true;
+	hooked.detail = detail;
+	watch_socket_fill(&s, book, &hooked);
+	return s;
+}
+
+TEST(details_are_known_where_they_agree_with_tcp)
+{
+	static const enum count of_packets[] = { COUNT_wire_copied_bytes, COUNT_wire_referenced_pages,
+						 COUNT_retrans_copied_bytes, COUNT_mixed_bytes };
+	struct books detail = { .count = { [COUNT_wire_copied_bytes] = 100, [COUNT_wire_referenced_bytes] = 430,
+					   [COUNT_retrans_referenced_bytes] = 30, [COUNT_wire_referenced_pages] = 4,
+					   [COUNT_zerocopy_asked_sends] = 3, [COUNT_nosg_bytes] = 120,
+					   [COUNT_pinned_pages] = 4, [COUNT_released_pages] = 4 } };
+	struct watch_book book = mid_stream();
+	struct watch_socket s;
+
+	book.now.sent += 530;
+	book.now.retransmitted += 30;
+	s = with_detail(&book, &detail);
+	assert_int_equal(count_of(&s, COUNT_wire_copied_bytes), 100);
+	assert_int_equal(count_of(&s, COUNT_retrans_referenced_bytes), 30);
+	assert_int_equal(count_of(&s, COUNT_mixed_bytes), 20);
+	assert_int_equal(count_of(&s, COUNT_zerocopy_asked_sends), 3);
+	assert_int_equal(count_of(&s, COUNT_released_pages), 4);
+	/* A packet passed two devices, or no program saw it. */
+	for (int n = -1; n <= 1; n += 2) {
+		detail.count[COUNT_wire_copied_bytes] += n;
+		s = with_detail(&book, &detail);
+		for (size_t i = 0; i < sizeof(of_packets) / sizeof(*of_packets); i++)
+			assert_false(s.moved.counts_known >> of_packets[i] & 1);
+		detail.count[COUNT_wire_copied_bytes] -= n;
+	}
+	/* A send was under way at the opening. */
+	book.opened.calls_sleep = 1;
+	s = with_detail(&book, &detail);
+	assert_false(s.moved.counts_known >> COUNT_zerocopy_asked_sends & 1);
+	s = with_detail(&book, NULL);
+	assert_false(s.moved.counts_known >> COUNT_pinned_pages & 1);
+}
+
 static void balances(const struct watch_socket *s, const struct watch_book *book, enum watch_law law)
 {
 	struct watch_sides sides = watch_law_sides(law, s, book, &all_hooks);

@@ -81,6 +81,19 @@ static int ledger_read_books(const struct engine *e, const struct counted_socket
 	return err;
 }
 
+/* Who takes a place takes its cookie before he clears what is there. */
+int engine_detail(const struct engine *e, const struct watch_book *book, struct books *detail)
+{
+	uint32_t place = book->slot_at - 1, at = place / WATCH_WAYS;
+	struct slot_bucket bucket;
+
+	if (!e->skel->rodata->details_wanted || !book->slot_at || e->skel->bss->gauges.lost_updates ||
+	    bpf_map_lookup_elem(bpf_map__fd(e->skel->maps.details), &place, detail) ||
+	    bpf_map_lookup_elem(bpf_map__fd(e->skel->maps.slot_buckets), &at, &bucket))
+		return -ENOENT;
+	return bucket.way[place % WATCH_WAYS].cookie == book->cookie ? 0 : -ENOENT;
+}
+
 int engine_counts(const struct engine *e, const struct counted_socket *counted, int count, struct ledger *ledger)
 {
 	const struct seen *seen = e->skel->bss->seen;

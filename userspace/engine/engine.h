@@ -156,6 +156,10 @@ int engine_user_stacks(const struct engine *p, struct user_stack **raw, struct u
  * died it is told once. */
 int engine_tls(const struct engine *p, const struct watch_book *book, struct tls_book *tls);
 
+/* What the hooks of details have counted of a socket; of one that died that is all. 0, or -ENOENT if they count nothing,
+ * its place was given to another socket, or an update was lost of nobody knows which. */
+int engine_detail(const struct engine *p, const struct watch_book *book, struct books *detail);
+
 /* From here on calls have a place in histograms: it is found out whose each socket is. 0 or -errno. */
 int engine_begin_sizes(struct engine *p);
 

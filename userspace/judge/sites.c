@@ -32,15 +32,6 @@ static void derive_reference(struct books *b, bool wire, bool arrivals)
 		*late = *reference;
 }
 
-/* Bytes that a send copied on a socket whose other sends reference: some left in packets of their
- * own, the rest with user pages of a neighbouring send, where the packet shows them as user pages. */
-static uint64_t mixed_bytes(const unsigned long long *n)
-{
-	uint64_t alone = n[COUNT_wire_copied_bytes] - n[COUNT_retrans_copied_bytes];
-
-	return n[COUNT_nosg_bytes] > alone ? n[COUNT_nosg_bytes] - alone : 0;
-}
-
 static void derive_books(struct books *b, bool tracepoint, bool wire, bool arrivals)
 {
 	const unsigned long long *n = b->count;
@@ -116,7 +107,7 @@ int ledger_derive(struct record *r)
 	for (int i = 0; i < r->derived.socket_count; i++) {
 		unsigned long long *n = r->derived.sockets[i].books.count;
 
-		n[COUNT_mixed_bytes] = wire ? mixed_bytes(n) : 0;
+		n[COUNT_mixed_bytes] = wire ? books_mixed_bytes(n) : 0;
 		r->derived.total.count[COUNT_mixed_bytes] += n[COUNT_mixed_bytes];
 		derive_books(&r->derived.sockets[i].books, tracepoint, wire, arrivals);
 	}

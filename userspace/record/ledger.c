@@ -58,6 +58,13 @@ bool books_add(struct books *into, const struct books *more)
 	return fits;
 }
 
+uint64_t books_mixed_bytes(const unsigned long long count[COUNT_COUNT])
+{
+	uint64_t alone = count[COUNT_wire_copied_bytes] - count[COUNT_retrans_copied_bytes];
+
+	return count[COUNT_nosg_bytes] > alone ? count[COUNT_nosg_bytes] - alone : 0;
+}
+
 uint64_t books_accepted(const struct books *b)
 {
 	return b->count[COUNT_accepted_bytes] - b->count[COUNT_tls_carried_bytes] + b->count[COUNT_tls_accepted_bytes];

@@ -47,6 +47,10 @@ bool count_add(unsigned long long *into, unsigned long long more);
 bool tally_add(struct tally *into, const struct tally *more);
 bool books_add(struct books *into, const struct books *more);
 
+/* Bytes that a send copied on a socket whose other sends reference: some left in packets of their
+ * own, the rest with user pages of a neighbouring send, where the packet shows them as user pages. */
+uint64_t books_mixed_bytes(const unsigned long long count[COUNT_COUNT]);
+
 /* What the programs above TCP, and above kernel TLS where it lies between, had accepted of them. */
 uint64_t books_accepted(const struct books *b);
 

@@ -43,7 +43,8 @@ struct watch {
 	const struct measured *begun;
 	struct watch_cgroup *cgroups;	/* owned: those that there were when the window opened */
 	int cgroup_count;
-	struct tls_book tls_book;	/* .hooked has it, of the socket that is judged */
+	struct tls_book tls_book;	/* .hooked has it, of the socket that is judged, */
+	struct books detail;	/* and this */
 	bool late_tried;	/* the hooks for zero copy were attached in mid-window, */
 	bool shared_tried;	/* and those that UDP needs and TCP passes, too */
 	int failure;		/* a socket that died could not be kept */
@@ -60,12 +61,13 @@ static bool tls_is_hooked(const struct engine *p)
 	return hooked;
 }
 
-/* What kernel TLS did with the bytes of the socket that is judged next. */
-static void tls_note(struct watch *w, const struct watch_book *book)
+/* What lies beside the book of the socket that is judged next. */
+static void beside_note(struct watch *w, const struct watch_book *book)
 {
-	bool found = book->slot.tls && !engine_tls(w->probes, book, &w->tls_book);
+	bool tls = book->slot.tls && !engine_tls(w->probes, book, &w->tls_book);
 
-	w->hooked.tls_book = found ? &w->tls_book : NULL;
+	w->hooked.tls_book = tls ? &w->tls_book : NULL;
+	w->hooked.detail = engine_detail(w->probes, book, &w->detail) ? NULL : &w->detail;
 }
 
 static void hooked_note(struct watch *w)
@@ -91,6 +93,9 @@ static void hooked_note(struct watch *w)
 		.rings = engine_have(w->probes, "rings") && engine_have(w->probes, "rings overflowed"),
 		.taps = engine_have(w->probes, "taps"),
 		.details = engine_have(w->probes, "reshape"),
+		.wire = engine_have(w->probes, "tx_copy"),
+		.pins = engine_have(w->probes, "tx_reference") && engine_have(w->probes, "completions"),
+		.fast_open = engine_have(w->probes, "fast open"),
 		.trampolines = engine_backend(w->probes, why) == BACKEND_TRAMPOLINE,
 		.datagrams = engine_have(w->probes, "datagram sockets"),
 		.handed = engine_have(w->probes, "datagrams handed"),
@@ -150,7 +155,7 @@ static void death(void *arg, const struct watch_book *book)
 	if (is_no_endpoint(book))
 		return;
 	gauges_note(w);
-	tls_note(w, book);
+	beside_note(w, book);
 	err = watch_tally_death(&w->tally, book, &w->hooked);
 	if (err)
 		w->failure = err;
@@ -465,7 +470,7 @@ static int judge_books(struct watch *w, const struct open_books *open, struct wa
 	w->hooked.skipped = watch_unseen_firings(r);
 	gauges_note(w);
 	for (int i = 0; i < open->count; i++) {
-		tls_note(w, &open->items[i]);
+		beside_note(w, &open->items[i]);
 		watch_tally_open(&w->tally, &sockets[i], &open->items[i], &w->hooked);
 	}
 	err = watch_tally_read(&w->tally, sockets, open->count, w->hooked.skipped, r);

@@ -28,6 +28,9 @@ struct watch_hooked {
 	bool no_sockmaps;	/* none was seen, which move bytes as no call does */
 	bool taps;		/* what captures on the way out were shown */
 	bool details;		/* what was copied between buffers of packets */
+	bool wire;		/* with details: the payload of all packets that left */
+	bool pins;		/* pages that were referenced and given back */
+	bool fast_open;		/* what Fast Open put into a SYN */
 	bool limits;		/* refusals by the limit that refused */
 	bool trampolines;
 	bool datagrams;		/* UDP sockets have books */
@@ -38,6 +41,7 @@ struct watch_hooked {
 	bool skipped;		/* the kernel skipped a program for packets or notifications */
 	bool tls;		/* all that kernel TLS does by software */
 	const struct tls_book *tls_book;	/* of the socket that is judged; NULL: it has none */
+	const struct books *detail;	/* what the hooks of details counted of it; NULL: nothing that is known */
 };
 
 /* What the laws of one socket compare; a side is known if all its terms are. */

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "userspace/watch/books/books_detail.h"
 #include "userspace/watch/books/books_fate.h"
 #include "userspace/watch/books/books_tls.h"
 
@@ -355,6 +356,7 @@ void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 				completions);
 	s->closing = balance_of(watch_last_of(book), book->slot.next_id, walked || closed, completions);
 	watch_tls_fill(&s->moved, book, hooked);
+	watch_detail_fill(&s->moved, book, hooked);
 	if (s->datagrams) {
 		fill_datagrams_sent(&s->moved, book, hooked);
 		fill_datagrams_received(&s->moved, book, hooked);

@@ -7,6 +7,9 @@
 
 #define IMPLAUSIBLE "a socket's sum was more than any can move, or less than nothing"
 #define NO_ROOM "a socket found no room in the table of counts"
+#define DETAIL_ALONE "counted with --detail alone"
+#define NOT_WHOLE \
+	"programs for packets missed some, or each packet left more than once, or " NO_ROOM
 
 /* Which hook a site needs, and how it comes from that. */
 struct source {
@@ -103,7 +106,7 @@ static const char *why_unknown(const struct watch_record *r, const struct source
 	if (r->total.moved.implausible)
 		return IMPLAUSIBLE;
 	if (site == SITE_reshape && !r->details)
-		return "counted with --detail alone";
+		return DETAIL_ALONE;
 	why = why_absent(r, source->metric);
 	if (why)
 		return why;
@@ -139,6 +142,7 @@ static const char *why_no_count(const struct watch_record *r, enum count count)
 		return r->books == WATCH_CALLS ? NO_ROOM : "counted with --books calls alone";
 	case COUNT_enobufs:
 	case COUNT_wire_referenced_bytes:
+	case COUNT_clean_bytes:
 		return "its hook was not attached when a socket first asked for zero copy";
 	case COUNT_zerocopy_sends:
 		return "notifications were not counted, or a send that was under way when the window opened has failed since";
@@ -165,8 +169,28 @@ static const char *why_no_count(const struct watch_record *r, enum count count)
 	case COUNT_tapped_bytes:
 		return trampolines ? "the kernel skipped a program for packets, or " NO_ROOM :
 				     "no tracepoint tells what a capture was shown";
+	case COUNT_zerocopy_asked_sends:
+	case COUNT_zerocopy_bytes:
+	case COUNT_unset_sends:
+	case COUNT_unset_bytes:
+	case COUNT_nosg_sends:
+	case COUNT_nosg_bytes:
+	case COUNT_mixed_bytes:
+		return !r->details || r->books != WATCH_CALLS ? "counted with --detail and --books calls alone" :
+		       "a send was under way when the window opened, or datagrams asked for zero copy, or " NOT_WHOLE;
+	case COUNT_fastopen_sends:
+	case COUNT_fastopen_bytes:
+		return !trampolines ? "no tracepoint tells of it" : "counted with --detail and --books calls alone, or " NOT_WHOLE;
+	case COUNT_reshaped_referenced_bytes:
+		return trampolines ? NOT_WHOLE : "no tracepoint tells of it";
+	case COUNT_released_pages:
+		return !trampolines ? "no tracepoint tells of it" : r->details ? NOT_WHOLE : DETAIL_ALONE;
+	case COUNT_user_referenced_bytes:
+		if (trampolines)
+			return "late copies are counted where they are made, which needs no such number";
+		return r->details ? NO_ROOM : DETAIL_ALONE;
 	default:
-		return "no hook of a watch counts it";
+		return r->details ? NOT_WHOLE : DETAIL_ALONE;
 	}
 }
 

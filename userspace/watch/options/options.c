@@ -55,8 +55,8 @@ static const struct argp_option option_table[] = {
 	  "sequence: plain sends and receives from TCP's sequence numbers, which costs them nothing "
 	  "(default); calls: from a probe in each call", 3 },
 	{ "detail", KEY_DETAIL, NULL, 0,
-	  "with trampolines, causes by the kernel's stacks, and what is copied between buffers of packets; "
-	  "costs more", 3 },
+	  "with trampolines, causes by the kernel's stacks, and what is copied between buffers of packets; packets that "
+	  "left, pages, and with --books calls what else a run counts of sockets; costs more", 3 },
 	{ "cpu", KEY_CPU, "HZ", OPTION_ARG_OPTIONAL,
 	  "sample what runs on each processor, HZ times a second (default 199): what copying takes of CPU time", 3 },
 	{ "sizes", KEY_SIZES, NULL, 0,
