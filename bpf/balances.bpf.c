@@ -74,12 +74,14 @@ static __noinline void tls_note(const struct watch_book *book, const struct sock
 }
 
 /* The window opens for this socket now. Its slot is written where it lies: a second one would fill the stack. */
-static __always_inline void book_open(struct watch_book *book, const struct sock *sk, bool tls)
+static __always_inline void book_open(struct watch_book *book, const struct tcp_sock *tp, bool tls)
 {
+	const struct sock *sk = (const void *)tp;
 	struct watch_slot *slot = slot_of(book);
 	struct slot_way *way = way_of(book);
 
 	book->opened = book->now;
+	urgent_begin(&book->urgent, tp);
 	book->past_accepted = book->past_sent = book->past_returned = book->past_retransmitted = 0;
 	bpf_map_delete_elem(&tls_books, &book->cookie);
 	if (slot) {
@@ -165,9 +167,10 @@ static __always_inline int walk_socket(struct bpf_iter__tcp *ctx, bool tls)
 	layers_note(book, tp);
 	if (watch_mode == WATCH_MODE_OPEN) {
 		if (!(book->flags & WATCH_BORN))
-			book_open(book, sk, tls);
+			book_open(book, tp, tls);
 		return 0;
 	}
+	urgent_settle(&book->urgent, tp);
 	if (tls && has_tls(book))
 		tls_note(book, sk);
 	holder_apply(book);

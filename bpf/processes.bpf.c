@@ -20,6 +20,7 @@ static __always_inline struct watch_book *book_of_closed(struct sock *sk, const 
 		return NULL;
 	reading_take(&book->opened, tp, BPF_TCP_CLOSE);
 	queues_empty(&book->opened);
+	urgent_begin(&book->urgent, tp);
 	book->closed = book->opened;
 	book->flags |= WATCH_CLOSED | WATCH_READABLE;
 	/* Notifications that nobody has read yet are told anew with each error. */

@@ -105,7 +105,8 @@ static __always_inline void receive_settle(struct sock *sk, struct slot_way *way
 		return;
 	}
 	if (told > 0 && flags & MSG_OOB_FLAG) {
-		__sync_fetch_and_add(&slot->rx_off, -(u64)told);
+		if (!(flags & MSG_TRUNC_FLAG))
+			__sync_fetch_and_add(&slot->rx_off, -(u64)told);
 		told = 0;
 	}
 	if (told < 0 || flags & MSG_TRUNC_FLAG)
@@ -125,6 +126,31 @@ int BPF_PROG(psock_init, struct sock *sk)
 {
 	sockmap_seen(sk);
 	return 0;
+}
+
+/* Where TCP is about to note an urgent byte; sockets of other families come here, too. */
+SEC("?fentry/sk_send_sigurg")
+int BPF_PROG(urgent_arrival, struct sock *sk)
+{
+	const struct tcp_sock *tp = is_tcp(sk) ? bpf_skc_to_tcp_sock(sk) : NULL;
+	struct watch_book *book = tp ? bpf_sk_storage_get(&watch_books, sk, 0, 0) : NULL;
+
+	if (book)
+		urgent_arrives(&book->urgent, tp);
+	return 0;
+}
+
+/* @read: what recv(MSG_OOB) returned. */
+static __always_inline void urgent_received(struct sock *sk, int read)
+{
+	const struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+	struct watch_book *book = tp && tp->urg_seq ? bpf_sk_storage_get(&watch_books, sk, 0, 0) : NULL;
+
+	if (!book)
+		return;
+	urgent_look(&book->urgent, tp);
+	if (read > 0)
+		__sync_fetch_and_add(&book->urgent.read, read);
 }
 
 /* What Fast Open brought with the SYN was copied before there was a book. */
@@ -161,7 +187,7 @@ static __always_inline void receive_stack(u32 place, const struct sock *sk, int 
 {
 	bool peeks = flags & MSG_PEEK_FLAG;
 
-	if (bytes <= 0 || (peeks && flags & (MSG_TRUNC_FLAG | MSG_OOB_FLAG)))
+	if (bytes <= 0 || (peeks && flags & MSG_TRUNC_FLAG))
 		return;
 	stack_count(place, sk, STACK_BY_RECEIVE, flags & MSG_TRUNC_FLAG ? SITE_rx_discard : SITE_rx_copy, bytes);
 }
@@ -178,6 +204,8 @@ static __always_inline int receive_ended(struct sock *sk, int ret, int flags)
 		sockmap_seen(sk);
 	if (ret > 0)
 		closed_socket_read(sk);
+	if (urgent_came)
+		urgent_received(sk, (flags & (MSG_OOB_FLAG | MSG_PEEK_FLAG)) == MSG_OOB_FLAG ? ret : 0);
 	if (!rx_copies_hooked && (!(flags & (MSG_TRUNC_FLAG | MSG_PEEK_FLAG)) || ret <= 0))
 		return 0;
 	way = way_find(cookie_of(sk), &place);
@@ -204,7 +232,7 @@ static __always_inline int receive_ended(struct sock *sk, int ret, int flags)
 	if (flags & MSG_TRUNC_FLAG && !(flags & MSG_PEEK_FLAG)) {
 		__sync_fetch_and_add(&slot->discards, 1);
 		__sync_fetch_and_add(&slot->rx_discarded, ret);
-	} else if (flags & MSG_PEEK_FLAG && !(flags & (MSG_TRUNC_FLAG | MSG_OOB_FLAG))) {
+	} else if (flags & MSG_PEEK_FLAG && !(flags & MSG_TRUNC_FLAG)) {
 		__sync_fetch_and_add(&slot->rx_peeked, ret);
 	}
 	return 0;

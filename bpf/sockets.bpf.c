@@ -61,6 +61,7 @@ VERIFIED_ONCE int life_begin(struct watch_book *book)
 		if (slot)
 			slot->departed_from -= last->sent;
 	}
+	book->urgent.due = 0;
 	book->flags &= ~(WATCH_CLOSED | WATCH_READABLE);
 	book->flags |= WATCH_ACTIVE;
 	book->opened = nothing;
@@ -121,6 +122,7 @@ static __always_inline void life_end(struct watch_book *book, const struct tcp_s
 	struct watch_slot *slot = slot_of(book);
 
 	reading_take(last, tp, old);
+	urgent_settle(&book->urgent, tp);
 	if (old == BPF_TCP_SYN_SENT && !last->sent) {
 		last->accepted = book->opened.accepted;
 		last->unsent = 0;

@@ -295,6 +295,7 @@ struct tcp_sock {
 enum sock_flags {
 	SOCK_DEAD = 0,
 	SOCK_DONE = 1,
+	SOCK_URGINLINE = 5,
 	SOCK_ZEROCOPY = 18,
 };
 

@@ -14,6 +14,7 @@
 #include "bpf/include/compat.bpf.h"
 #include "bpf/include/sites.h"
 #include "bpf/include/skb.bpf.h"
+#include "bpf/include/urgent.bpf.h"
 #include "bpf/include/watch.h"
 
 /* Kernels built without MPTCP or SMC lack them. */
@@ -448,6 +449,7 @@ static __always_inline void closed_read_on(struct watch_book *book, const struct
 		disconnection_note(book);
 		return;
 	}
+	urgent_settle(&book->urgent, tp);
 	book->closed.received = now.received;
 	book->closed.unread = now.unread;
 	book->closed.fin_received = now.fin_received;

@@ -419,6 +419,21 @@ struct slot_bucket {
 	struct slot_way way[WATCH_WAYS];
 };
 
+/* How an urgent byte is read: it is skipped, or a byte as any other (SO_OOBINLINE). */
+enum watch_urgent_way {
+	URGENT_APART = 1,
+	URGENT_IN_LINE = 2,
+};
+
+/* Urgent bytes of a TCP socket, see bpf/include/urgent.bpf.h: counted with trampolines. */
+struct watch_urgent {
+	unsigned int skipped;	/* left the queue and were returned by no receive of the stream */
+	unsigned int read;	/* returned by recv(MSG_OOB) */
+	unsigned int unsure;	/* left the queue while SO_OOBINLINE changed */
+	unsigned int due;	/* the newest is unread */
+	unsigned int seen;	/* ways that it may be read, so far: enum watch_urgent_way */
+};
+
 struct watch_book {
 	unsigned long long cookie;
 	struct watch_task owner;
@@ -442,7 +457,7 @@ struct watch_book {
 	unsigned int census;		/* number of the first one that counts it, see bpf/include/census.bpf.h */
 	unsigned int met;		/* number of the last one that did */
 	unsigned int mptcp_token;	/* of the MPTCP socket above it; 0: none, or not known */
-	unsigned int unused;
+	struct watch_urgent urgent;
 	struct stack_sum stacks;	/* copied like .slot, if stacks are kept */
 };
 

@@ -164,6 +164,30 @@ def urgent_inline(truth: Truth) -> Iterator[None]:
 
 
 @odd()
+def urgent_bytes_of_all_ways(truth: Truth) -> Iterator[None]:
+    """One before the window; one that is peeked, then read; one thrown away; one that comes while another is next."""
+    a, b = truth.pair()
+    truth.send(a, 7, OOB)
+    time.sleep(0.02)
+    yield
+    truth.take(b, 6)
+    truth.send(a, 11, OOB)
+    time.sleep(0.02)
+    truth.sums["rx_copy"] += len(b.recv(1, OOB | PEEK))
+    truth.got("rx_copy", len(b.recv(1, OOB)))
+    truth.take(b, 10)
+    truth.send(a, 1, OOB)
+    time.sleep(0.02)
+    truth.got("rx_discard", b.recv_into(bytearray(1), 1, OOB | TRUNC))
+    truth.send(a, 1, OOB)
+    truth.send(a, 13)
+    truth.take(b, 13)
+    truth.unknown.add("returned")
+    # Each of the four left; calls returned two.
+    truth.limits["returned"] = (31, 33)
+
+
+@odd()
 def urgent_never_read(truth: Truth) -> Iterator[None]:
     """TCP skips an urgent byte that nobody receives: it may count as returned, but not at a site."""
     a, b = truth.pair()

@@ -99,6 +99,7 @@ const struct hook hooks[] = {
 	FEXIT(6, "splice_read", "rx_splice", "skb_splice_bits", ALWAYS, PLAIN),
 	FEXIT(5, "splice_call", "sizes", "tcp_splice_read", SIZES, PLAIN),
 	FEXIT(3, "receive_map", "rx_map", "tcp_zerocopy_receive", ALWAYS, PLAIN),
+	FENTRY(1, "urgent_arrival", "urgent", "sk_send_sigurg", WATCH, PLAIN),
 	FEXIT(3, "mptcp_sent", "MPTCP", "mptcp_sendmsg", WATCH, PLAIN),
 	FEXIT(2, "ulp_exit", "requests", "tcp_set_ulp", WATCH, PLAIN),
 	FEXIT(5, "zerocopy_exit", "requests", "sock_setsockopt", WATCH, PLAIN),

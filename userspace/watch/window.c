@@ -81,6 +81,7 @@ static void hooked_note(struct watch *w)
 		.rx_copies = engine_have(w->probes, "rx_copy"),
 		.rx_calls = engine_have(w->probes, "rx_splice") &&
 			    engine_have(w->probes, "rx_map"),
+		.urgent = engine_have(w->probes, "urgent") && engine_have(w->probes, "rx_discard"),
 		.discards = engine_have(w->probes, "rx_discard"),
 		.completions = engine_have(w->probes, "notifications"),
 		.calls = w->books == WATCH_CALLS && engine_have(w->probes, "accepted") &&

@@ -200,12 +200,19 @@ void call_map(int i)
 
 void call_recv_urgent(int i)
 {
-	int at_mark;
+	int at_mark, how = one_in(4) ? MSG_PEEK : one_in(8) ? MSG_TRUNC : 0;
+	ssize_t got;
 	char byte;
 
 	if (!all->may.urgent)
 		return;
 	ioctl(all->socket[i].fd, SIOCATMARK, &at_mark);
-	if (recv(all->socket[i].fd, &byte, 1, MSG_OOB | MSG_DONTWAIT | (one_in(4) ? MSG_PEEK : 0)) > 0)
+	got = recv(all->socket[i].fd, &byte, 1, MSG_OOB | MSG_DONTWAIT | how);
+	say("recv_urgent %d: %zd", i, got);
+	if (how == MSG_PEEK)
+		peeked(i, got);
+	else
+		received(i, how ? RX_DISCARD : RX_COPY, got);
+	if (got > 0)
 		mark(i, MARK_URGENT);
 }

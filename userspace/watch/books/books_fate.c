@@ -4,6 +4,7 @@
 #include "userspace/watch/books/books_fate.h"
 
 #include "userspace/judge/copied.h"
+#include "userspace/watch/books/books_tls.h"
 
 enum { STATE_SYN_SENT = 2, STATE_SYN_RECV = 3, STATE_FIN_WAIT1 = 4, STATE_LAST_ACK = 9, STATE_CLOSING = 11 };
 
@@ -42,9 +43,24 @@ uint64_t watch_sent_again(const struct watch_book *book)
 	return book->past_retransmitted + watch_last_of(book)->retransmitted - book->opened.retransmitted;
 }
 
-bool watch_was_urgent(const struct watch_book *book)
+/* What kernel TLS takes from TCP ends before an urgent byte. */
+static bool urgent_is_counted(const struct watch_book *book, const struct watch_hooked *hooked)
 {
-	return book->opened.urgent_due || watch_last_of(book)->urgent_seq != book->opened.urgent_seq;
+	bool unread_unlocked = book->flags & WATCH_TORN && book->urgent.due;
+
+	return hooked->urgent && !book->urgent.unsure && !unread_unlocked && !watch_tls_of(book, hooked);
+}
+
+bool watch_urgent_is_unknown(const struct watch_book *book, const struct watch_hooked *hooked)
+{
+	bool came = book->opened.urgent_due || watch_last_of(book)->urgent_seq != book->opened.urgent_seq;
+
+	return came && !urgent_is_counted(book, hooked);
+}
+
+int64_t watch_urgent_left(const struct watch_book *book, const struct watch_hooked *hooked)
+{
+	return urgent_is_counted(book, hooked) ? (int64_t)book->urgent.skipped - book->urgent.read : 0;
 }
 
 bool watch_reads_began_before(const struct watch_book *book)

@@ -15,6 +15,7 @@ struct watch_hooked {
 	bool sends;		/* each change of the kind of sends */
 	bool rx_copies;
 	bool rx_calls;		/* calls that splice or map what was received */
+	bool urgent;		/* urgent bytes that receives skip */
 	bool discards;
 	bool completions;
 	bool calls;		/* what sends and receives returned */
@@ -68,9 +69,11 @@ const struct watch_reading *watch_last_of(const struct watch_book *book);
 /* Bytes that it sent more than once. */
 uint64_t watch_sent_again(const struct watch_book *book);
 
-/* Urgent data came, or lay there when the window opened: a byte of it left the stream unread, or was read before its
- * turn. */
-bool watch_was_urgent(const struct watch_book *book);
+/* An urgent byte may have left the stream unread, or was read before its turn, and no hook tells. */
+bool watch_urgent_is_unknown(const struct watch_book *book, const struct watch_hooked *hooked);
+
+/* Urgent bytes that left the queue, less those that calls returned; 0 where that is unknown. */
+int64_t watch_urgent_left(const struct watch_book *book, const struct watch_hooked *hooked);
 
 /* A receive that was under way when the window opened may have taken bytes before: a peek and a discard tell how many
  * they took when they return. */

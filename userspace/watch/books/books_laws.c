@@ -71,8 +71,7 @@ static struct watch_sides sides_of_receive_queue(const struct watch_socket *s, c
 		return watch_not_known("a receive may have been under way when the window opened, which had taken bytes before");
 	if (!(m->sites_known & 1u << SITE_rx_copy) || !(m->sites_known & 1u << SITE_rx_discard))
 		return watch_not_known("copies to readers or discards were not counted");
-	if (taken != m->count[COUNT_returned_bytes] &&
-	    watch_was_urgent(book))
+	if (taken != m->count[COUNT_returned_bytes] && watch_urgent_is_unknown(book, hooked))
 		return watch_not_known("an urgent byte was read before its turn, or never");
 	if (taken < m->count[COUNT_returned_bytes] && !hooked->rx_calls)
 		return watch_not_known("bytes left without a copy: how many is derived from this law");
@@ -82,7 +81,7 @@ static struct watch_sides sides_of_receive_queue(const struct watch_socket *s, c
 	return (struct watch_sides){
 		.known = true,
 		.left = from.unread + book->past_returned + to.received - from.received,
-		.right = taken + to.unread,
+		.right = taken + watch_urgent_left(book, hooked) + to.unread,
 	};
 }
 
@@ -231,9 +230,10 @@ static bool copies_are_unsettled(const struct watch_book *book)
 }
 
 /* Why what calls returned may differ from what left by sequence numbers, and no count is wrong; NULL: it may not. */
-static const char *why_receives_differ(const struct watch_movements *m, const struct watch_book *book)
+static const char *why_receives_differ(const struct watch_movements *m, const struct watch_book *book,
+				       const struct watch_hooked *hooked)
 {
-	if (watch_was_urgent(book))
+	if (watch_urgent_is_unknown(book, hooked))
 		return "an urgent byte was read before its turn, or never";
 	if (!(m->counts_known >> COUNT_returned_bytes & 1))
 		return "a sockmap may have taken bytes that no receive returned";
@@ -249,7 +249,7 @@ static struct watch_sides sides_of_receives(const struct watch_socket *s, const 
 {
 	const struct watch_movements *m = &s->moved;
 	uint64_t returned = m->count[COUNT_returned_bytes], by_calls = book->slot.recvs_returned;
-	const char *why = why_receives_differ(m, book);
+	const char *why = why_receives_differ(m, book, hooked);
 	struct watch_sides sides;
 
 	if (watch_tls_receives(book, hooked)) {

@@ -130,8 +130,8 @@ static void fill_receives_by_calls(struct watch_movements *m, const struct watch
 	watch_set_site(m, SITE_rx_map, room, slot->rx_mapped);
 	if (!hooked->rx_copies || book->slot.rx_odd) {
 		m->copies_derived = 1;
-		watch_set_site(m, SITE_rx_copy, m->sites_known >> SITE_rx_discard & 1 && taken <= returned && !watch_was_urgent(book) &&
-			 rest_is_copied, returned - taken + m->count[COUNT_peeked_bytes]);
+		watch_set_site(m, SITE_rx_copy, m->sites_known >> SITE_rx_discard & 1 && taken <= returned &&
+			 !watch_urgent_is_unknown(book, hooked) && rest_is_copied, returned - taken + m->count[COUNT_peeked_bytes]);
 	}
 	m->passed_bytes = passed;
 	m->passed_unknown = !room;
@@ -146,7 +146,7 @@ static void fill_receives_by_rest(struct watch_movements *m, const struct watch_
 	uint64_t taken = copied + book->slot.rx_discarded;
 	bool seen = !(book->flags & WATCH_READS_UNSEEN);
 	bool known = m->sites_known >> SITE_rx_copy & 1 && m->sites_known >> SITE_rx_discard & 1 && seen && taken <= returned &&
-		     (taken == returned || (!watch_was_urgent(book) && hooked->no_sockmaps));
+		     (taken == returned || (!watch_urgent_is_unknown(book, hooked) && hooked->no_sockmaps));
 
 	/* What a sockmap takes from the queue moves the same sequence number as a receive. */
 	if (!seen || (returned && !hooked->no_sockmaps && !(known && taken == returned)))
@@ -161,7 +161,8 @@ static void fill_receives(struct watch_movements *m, const struct watch_book *bo
 			  const struct watch_hooked *hooked)
 {
 	struct watch_plain from = watch_plain_of(&book->opened), to = watch_plain_of(watch_last_of(book));
-	uint64_t returned = book->past_returned + to.returned - from.returned, peeked = book->slot.rx_peeked;
+	uint64_t returned = book->past_returned + to.returned - from.returned - watch_urgent_left(book, hooked);
+	uint64_t peeked = book->slot.rx_peeked;
 	bool room = !(book->flags & WATCH_NO_SLOT), whole = hooked->discards && room && !watch_reads_began_before(book);
 
 	if (watch_tls_receives(book, hooked)) {
@@ -170,7 +171,7 @@ static void fill_receives(struct watch_movements *m, const struct watch_book *bo
 		returned = book->past_returned + tls->received_before - from.returned + watch_tls_taken(tls);
 		peeked += tls->peeked;
 	}
-	watch_set_count(m, COUNT_returned_bytes, true, returned);
+	watch_set_count(m, COUNT_returned_bytes, !hooked->urgent || !watch_urgent_is_unknown(book, hooked), returned);
 	watch_set_count(m, COUNT_recv_calls, hooked->calls, book->slot.recv_calls +
 		  (watch_tls_receives(book, hooked) ? watch_tls_of(book, hooked)->recv_calls : 0));
 	watch_set_count(m, COUNT_map_calls, hooked->rx_calls && room, book->slot.map_calls);

@@ -153,7 +153,8 @@ static const char *why_no_count(const struct watch_record *r, enum count count)
 	case COUNT_refused_memlock:
 		return trampolines ? NO_ROOM : "no tracepoint tells which limit refused";
 	case COUNT_returned_bytes:
-		return "this machine has a sockmap, which may have taken some of what left the sockets, or a socket was "
+		return trampolines ? "SO_OOBINLINE changed while an urgent byte was unread, or " NO_ROOM :
+		       "this machine has a sockmap, which may have taken some of what left the sockets, or a socket was "
 		       "reset with bytes unread and connected anew, or a receive of datagrams told their length (MSG_TRUNC)";
 	case COUNT_accepted_bytes:
 		return "a UDP socket was there before the hook that tells what is sent (start the program by -- COMMAND)";

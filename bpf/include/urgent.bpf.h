@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Urgent bytes that leave a TCP socket's queue and are returned by no receive of the stream.
+ *
+ * A socket knows one urgent byte, the newest. tcp_recvmsg_locked() skips it where it gets to it, unless SO_OOBINLINE is
+ * set by then; splices and maps stop before it. Whoever calls these but urgent_look() holds the socket's lock.
+ */
+#ifndef COPYSCOPE_URGENT_BPF_H
+#define COPYSCOPE_URGENT_BPF_H
+
+#include "vmlinux/vmlinux.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include "bpf/include/watch.h"
+
+/* A socket has had urgent data. */
+volatile __u32 urgent_came __weak = 0;
+
+static __always_inline bool has_flag(const struct tcp_sock *tp, u64 bit)
+{
+	return ((const struct sock *)tp)->__sk_common.skc_flags >> bit & 1;
+}
+
+static __always_inline u32 urgent_way(const struct tcp_sock *tp)
+{
+	return has_flag(tp, bpf_core_enum_value(enum sock_flags, SOCK_URGINLINE)) ? URGENT_IN_LINE : URGENT_APART;
+}
+
+static __always_inline bool urgent_is_passed(const struct tcp_sock *tp)
+{
+	return (s32)(tp->copied_seq - tp->urg_seq) > 0;
+}
+
+/* A pointer behind all bytes, as of another stack or with net.ipv4.tcp_stdurg. */
+static __always_inline bool urgent_is_fin(const struct tcp_sock *tp)
+{
+	return has_flag(tp, bpf_core_enum_value(enum sock_flags, SOCK_DONE)) && tp->rcv_nxt - tp->urg_seq == 1;
+}
+
+static __always_inline void urgent_note(struct watch_urgent *u, const struct tcp_sock *tp)
+{
+	u->due = 1;
+	u->seen = urgent_way(tp);
+	if (!urgent_came)
+		urgent_came = 1;
+}
+
+/* A receive has ended: SO_OOBINLINE may be changed before anybody settles. */
+static __always_inline void urgent_look(struct watch_urgent *u, const struct tcp_sock *tp)
+{
+	if (u->due)
+		__sync_fetch_and_or(&u->seen, urgent_way(tp));
+}
+
+/* The window opens. */
+static __always_inline void urgent_begin(struct watch_urgent *u, const struct tcp_sock *tp)
+{
+	__builtin_memset(u, 0, sizeof(*u));
+	if (!tp->urg_data)
+		return;
+	urgent_note(u, tp);
+	u->due = !urgent_is_passed(tp);
+}
+
+/* A receive may have passed the byte. */
+static __always_inline void urgent_settle(struct watch_urgent *u, const struct tcp_sock *tp)
+{
+	if (!u->due)
+		return;
+	urgent_look(u, tp);
+	if (!urgent_is_passed(tp))
+		return;
+	u->due = 0;
+	if (u->seen == URGENT_APART)
+		u->skipped += !urgent_is_fin(tp);
+	else
+		u->unsure += u->seen != URGENT_IN_LINE;
+}
+
+/* Before TCP notes that another byte is urgent (tcp_check_urg). Where the one before is next to be read, it is skipped
+ * now; anywhere else it is a byte as any other from now on. */
+static __always_inline void urgent_arrives(struct watch_urgent *u, const struct tcp_sock *tp)
+{
+	urgent_settle(u, tp);
+	if (u->due && tp->urg_seq == tp->copied_seq && tp->copied_seq != tp->rcv_nxt && urgent_way(tp) == URGENT_APART)
+		u->skipped++;
+	urgent_note(u, tp);
+}
+
+#endif
