@@ -4,7 +4,6 @@
 #include "userspace/watch/books/books_fate.h"
 
 #include "userspace/judge/copied.h"
-#include "userspace/watch/books/books_tls.h"
 
 enum { STATE_SYN_SENT = 2, STATE_SYN_RECV = 3, STATE_FIN_WAIT1 = 4, STATE_LAST_ACK = 9, STATE_CLOSING = 11 };
 
@@ -48,7 +47,7 @@ static bool urgent_is_counted(const struct watch_book *book, const struct watch_
 {
 	bool unread_unlocked = book->flags & WATCH_TORN && book->urgent.due;
 
-	return hooked->urgent && !book->urgent.unsure && !unread_unlocked && !watch_tls_of(book, hooked);
+	return hooked->urgent && !book->urgent.unsure && !unread_unlocked && !book->slot.tls;
 }
 
 bool watch_urgent_is_unknown(const struct watch_book *book, const struct watch_hooked *hooked)
