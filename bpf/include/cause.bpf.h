@@ -45,7 +45,7 @@ static __always_inline u32 is_zero(u32 c)
 
 /* What the function that holds @address decides; the compiler's suffix is cut off its name. The loop
  * has no branch: the verifier would follow both ways of each for each letter. */
-static __always_inline u32 decided_by(u64 address)
+VERIFIED_ONCE u32 decided_by(u64 address)
 {
 	struct function_name name = {};
 	u32 ended = 0, *decided;
@@ -85,26 +85,30 @@ static __always_inline bool asked_by(void *ctx, u32 arguments, struct copy_call 
 
 /* Stores a call whose cause is decided, if the unwinder found the same addresses. A kernel that jumps
  * to the trampoline leaves no address of the copying function: then the first is the caller's. */
-static __always_inline void call_learn(struct copy_call *call, const struct copied_from *from)
+VERIFIED_ONCE int call_learn(const struct copy_call *learnt, const struct copied_from *from)
 {
 	static const struct tally empty;
 	bool found = false, both = false;
+	struct copy_call call;	/* 6.1 takes no key from a caller's frame */
 
+	if (!learnt || !from)
+		return 0;
+	call = *learnt;
 	for (int i = 0; i < 4; i++) {
-		found |= from->frames[i] == call->copier;
-		both |= from->frames[i] == call->copier && from->frames[i + 1] == call->caller;
+		found |= from->frames[i] == call.copier;
+		both |= from->frames[i] == call.copier && from->frames[i + 1] == call.caller;
 	}
 	if (!found)
-		return;
-	if (decided_by(call->copier) & CALLER_DECIDES) {
-		if (!both || !(decided_by(call->caller) >> call->site & 1))
-			return;
+		return 0;
+	if (decided_by(call.copier) & CALLER_DECIDES) {
+		if (!both || !(decided_by(call.caller) >> call.site & 1))
+			return 0;
 	} else {
-		if (!(decided_by(call->copier) >> call->site & 1))
-			return;
-		call->caller = 0;
+		if (!(decided_by(call.copier) >> call.site & 1))
+			return 0;
+		call.caller = 0;
 	}
-	bpf_map_update_elem(&known_calls, call, &empty, BPF_NOEXIST);
+	return bpf_map_update_elem(&known_calls, &call, &empty, BPF_NOEXIST);
 }
 
 static __always_inline struct tally *tally_of_call(struct copy_call *call)

@@ -101,16 +101,15 @@ static __always_inline u32 hole_fill(struct departed *d, struct stretch *hole, u
 	return high - low;
 }
 
-/* Returns how many bytes of [from, to) have not left before, and notes that they have now. */
-static __always_inline u32 first_departure(struct departed *d, u32 from, u32 to)
+/* Bytes of [from, to) that have not left before, where the one before them is not the last that left. */
+VERIFIED_ONCE u32 departure_out_of_order(struct departed *d, u32 from, u32 to)
 {
 	struct stretch rest = {};
-	u32 mark = d->mark, bytes = 0;
+	u32 mark, bytes = 0;
 
-	if (from == to)
+	if (!d)
 		return 0;
-	if (fault_inject == FAULT_FORGET_DEPARTURES)
-		return to - from;
+	mark = d->mark;
 	if (d->holes && seq_after(mark, from))
 		for (int i = 0; i < HOLES; i++)
 			bytes += hole_fill(d, &d->hole[i], from, to, &rest);
@@ -125,6 +124,19 @@ static __always_inline u32 first_departure(struct departed *d, u32 from, u32 to)
 	if (rest.from != rest.to)
 		hole_keep(d, rest.from, rest.to);
 	return bytes;
+}
+
+/* Returns how many bytes of [from, to) have not left before, and notes that they have now. */
+static __always_inline u32 first_departure(struct departed *d, u32 from, u32 to)
+{
+	if (from == to)
+		return 0;
+	if (fault_inject == FAULT_FORGET_DEPARTURES)
+		return to - from;
+	if (from != d->mark)
+		return departure_out_of_order(d, from, to);
+	d->mark = to;
+	return to - from;
 }
 
 #endif
