@@ -69,9 +69,10 @@ def test_a_campaign_that_is_killed_goes_on_where_it_was(tmp_path):
         process.wait()
     before = json.loads(state.read_text())["attacks"][QUICK]
     assert 0 < before["cases"] < before["goal"]
-    assert run("--only", QUICK, "--out", tmp_path).returncode == 0
+    # A second: at least one batch of the 25 to its goal, which another test reaches.
+    assert run("--only", QUICK, "--out", tmp_path, "--hours", 1 / 3600).returncode == 0
     after = json.loads(state.read_text())["attacks"][QUICK]
-    assert after["counted"] >= after["goal"] and after["cases"] == after["counted"]
+    assert before["cases"] < after["cases"] == after["counted"]
     assert sum(each["cases"] for each in after["commits"].values()) == after["cases"]
     assert QUICK in (tmp_path / "campaign.md").read_text()
     assert sorted(each.name for each in tmp_path.iterdir()) == ["campaign.json", "campaign.md"]
@@ -79,7 +80,7 @@ def test_a_campaign_that_is_killed_goes_on_where_it_was(tmp_path):
 
 def test_a_ctrl_c_ends_it_in_one_line_with_its_state_saved(tmp_path):
     state = tmp_path / "campaign.json"
-    for moment_s in (0.3, 0.5, 0.7, 0.9):
+    for moment_s in (0.3, 0.8):
         process = subprocess.Popen([str(CAMPAIGN), "--only", QUICK, "--out", tmp_path], text=True,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                    start_new_session=True)
@@ -143,6 +144,7 @@ def test_a_failure_is_kept_with_the_words_that_repeat_it(tmp_path, capsys):
 
     attack, book = fake("sevens", fail_one), Book(tmp_path, 3)
     assert conduct.campaign([attack], book, None, JOBS) == 1
+    assert book.is_done(attack)
     kept, = json.loads((tmp_path / "campaign.json").read_text())["attacks"]["sevens"]["failures"]
     assert kept["repeat"] == "tests/campaign --only sevens --seed 3 --case 7"
     assert kept["said"] == "seven" and kept["repeat"] in capsys.readouterr().out
