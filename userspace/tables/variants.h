@@ -84,7 +84,9 @@ enum variant_trait {
 	X(udp, "udp", "send() by UDP",                                               \
 	  VARIANT_DATAGRAMS, "send() of one buffer by UDP")                          \
 	X(udp_zc, "udp-zc", "MSG_ZEROCOPY by UDP",                                   \
-	  VARIANT_REFERENCES | VARIANT_DATAGRAMS, "as udp, MSG_ZEROCOPY")
+	  VARIANT_REFERENCES | VARIANT_DATAGRAMS, "as udp, MSG_ZEROCOPY")              \
+	X(a1_file, "A1-file", "read() and send()",                                   \
+	  VARIANT_PLAIN, "read() from the page cache into a buffer, one send()")
 
 #define VARIANT_ENUM(symbol, ...) VARIANT_##symbol,
 enum variant_id { VARIANTS(VARIANT_ENUM) VARIANT_COUNT };

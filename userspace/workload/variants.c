@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* How each variant sends a message, and when the message's memory may be used again. */
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "userspace/common/guest_marker.h"
+#include "userspace/workload/stream/fail.h"
 #include "userspace/workload/stream/transfer.h"
 #include "userspace/workload/variant.h"
 #include "userspace/workload/ways.h"
@@ -46,6 +49,17 @@ static enum outcome gather_and_send(struct sender *sender, struct message *messa
 static enum outcome send_whole(struct sender *sender, struct message *message)
 {
 	return transfer_send(sender->connection, message->field[0].iov_base, message->bytes, 0);
+}
+
+/* What sendfile() spares, the copy out of the page cache, is in no book: no socket takes part in it. */
+static enum outcome read_and_send(struct sender *sender, struct message *message)
+{
+	ssize_t got = pread(message->file, message->staging, message->bytes, 0);
+
+	if (got == (ssize_t)message->bytes)
+		return transfer_send(sender->connection, message->staging, message->bytes, 0);
+	complain("cannot read a message from its file: %s", got < 0 ? strerror(errno) : "it is shorter");
+	return OUTCOME_FAILED;
 }
 
 static enum outcome send_fields(struct sender *sender, struct message *message, int flags)
@@ -138,6 +152,7 @@ VARIANT(uring_zc_fixed, true, message_alloc_contiguous, by_ring, ring_notified)
 VARIANT(uring_zc_sqpoll, true, message_alloc_contiguous, by_ring, ring_notified)
 VARIANT(udp, false, message_alloc_contiguous, datagrams_send, NULL)
 VARIANT(udp_zc, true, message_alloc_contiguous, datagrams_send, zerocopy_reap)
+VARIANT(a1_file, false, message_alloc_file_staged, read_and_send, NULL)
 
 const struct variant *variant_find(const char *name)
 {

@@ -147,6 +147,12 @@ int message_alloc_file(struct message *message, size_t bytes)
 	return message_alloc(message, bytes, (struct message){ .n_fields = 1, .memory = MEMORY_FILE });
 }
 
+int message_alloc_file_staged(struct message *message, size_t bytes)
+{
+	return message_alloc(message, bytes, (struct message){ .n_fields = 1, .memory = MEMORY_FILE,
+							       .staged = true });
+}
+
 int message_alloc_staged(struct message *message, size_t bytes)
 {
 	return message_alloc(message, bytes, (struct message){ .n_fields = MESSAGE_FIELDS,

@@ -38,6 +38,7 @@ struct message {
  * message_alloc_twice: the same, and a staging buffer.
  * message_alloc_mapped: the same, in pages of its own.
  * message_alloc_file: the same, in the page cache of a file without a name.
+ * message_alloc_file_staged: the same, and a staging buffer.
  */
 int message_alloc_fields(struct message *message, size_t bytes);
 int message_alloc_aligned(struct message *message, size_t bytes);
@@ -46,6 +47,7 @@ int message_alloc_contiguous(struct message *message, size_t bytes);
 int message_alloc_twice(struct message *message, size_t bytes);
 int message_alloc_mapped(struct message *message, size_t bytes);
 int message_alloc_file(struct message *message, size_t bytes);
+int message_alloc_file_staged(struct message *message, size_t bytes);
 
 /*
  * For programs that keep no memory. message_release: free all of it, keep the shape.
