@@ -314,7 +314,8 @@ static int arrange(struct run *run)
 
 	x->plan = run->options.plan;
 	if (!run->options.both)
-		snprintf(x->pass_why, WHY_BYTES, "%s", run->options.no_probes ? "asked for: --pass timed" :
+		snprintf(x->pass_why, WHY_BYTES, "%s", *x->plan.alternate ? "variants that alternate are timed alone" :
+			 run->options.no_probes ? "asked for: --pass timed" :
 			 run->options.pass_given ? "asked for: --pass counted" :
 			 "two hosts make one pass, with probes, as nothing else keeps them in step");
 	if (run->options.no_probes) {
@@ -363,12 +364,23 @@ static int note_inherited(struct inherited *all)
 	return err;
 }
 
+/* For each of the variants that the run has. */
+static int rooms_check(const struct workload_plan *plan)
+{
+	struct workload_plan each = *plan;
+
+	for (int i = 0; plan_way(plan, i, each.variant); i++)
+		if (room_check(&each))
+			return -1;
+	return 0;
+}
+
 /* One run, whose command line is read. The exit status, or TRY_ATTACH. */
 static int run_whole(struct run *run)
 {
 	int result;
 
-	if (room_check(&run->options.plan))
+	if (rooms_check(&run->options.plan))
 		return EXIT_REFUSED;
 	/* Open for all tries: the reader of a pipe would take the end of the first for the end. */
 	result = run->options.json ? reserve(run, NULL) : 0;

@@ -11,6 +11,7 @@
 #include "userspace/common/system/confine.h"
 #include "userspace/common/system/ring_offer.h"
 
+#include "userspace/workload/alternation.h"
 #include "userspace/workload/run.h"
 #include "userspace/workload/stream/connection.h"
 #include "userspace/workload/stream/content.h"
@@ -29,10 +30,8 @@ static void raise_descriptor_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static void ask_for_rings(const struct settings *settings)
+static void ask_for_rings(bool server, const struct table_row *row)
 {
-	bool server = settings->role == ROLE_SERVER;
-	const struct table_row *row = server ? settings->variant->row : settings->receiver->row;
 	struct ring_offer offer = ring_offer_ask();
 	const char *lacks = ring_offer_lacks(&offer, row->traits & (server ? VARIANT_ASKS : RECEIVER_MULTISHOT));
 
@@ -75,8 +74,13 @@ int main(int argc, char **argv)
 		die("cannot map the page by which it speaks to an emulator");
 	if (settings.receiver->row->traits & RECEIVER_SPLICES && splices_prepare())
 		die("cannot open /dev/null");
-	if (settings_use_ring(&settings))
-		ask_for_rings(&settings);
+	for (unsigned int i = 0; i < settings.n_ways; i++)
+		if (settings.ways[i]->row->traits & VARIANT_RING)
+			ask_for_rings(true, settings.ways[i]->row);
+	if (settings.role == ROLE_CLIENT && settings_use_ring(&settings))
+		ask_for_rings(false, settings.receiver->row);
+	if (settings.alternates)
+		run.alternation = alternation_create(&settings);
 	confine(settings_use_ring(&settings));
 	if (settings.role == ROLE_SERVER)
 		server_run(&run);
@@ -87,6 +91,7 @@ int main(int argc, char **argv)
 		complain("cannot write the totals to stdout: is its file system full?");
 		code = EXIT_RUN_FAILED;
 	}
+	alternation_destroy(run.alternation);
 	run_free(&run);
 	return code;
 }

@@ -89,6 +89,48 @@ TEST(totals_of_a_liar_are_not)
 	refuse("latency_ns", json_pack("{s:s, s:f, s:i, s:i}", "what", "round trip", "mean", 1e300, "p50", 1, "p99", 1));
 }
 
+/* Two blocks; the machine's clocks were hidden. */
+static json_t *alternating(const char *column, json_t *value)
+{
+	json_t *o = good(), *a = json_pack("{s:i, s:[ii], s:[ii], s:[ii], s:[ii], s:n, s:n, s:[ii]}", "block_bytes",
+					   4096, "way", 1, 0, "wall_ns", 5, 6, "sender_ns", 3, 4, "receiver_ns", 1, 2,
+					   "machine_ns", "ksoftirqd_ns", "lost_bytes", 0, 0);
+
+	if (column)
+		put(a, column, value);
+	put(o, "alternation", a);
+	return o;
+}
+
+TEST(blocks_are_taken_column_by_column)
+{
+	struct app_totals t;
+
+	assert_int_equal(parse(alternating(NULL, NULL), &t), 0);
+	assert_int_equal(t.block_count, 2);
+	assert_int_equal(t.block_bytes, 4096);
+	assert_int_equal(t.blocks[0].way, 1);
+	assert_int_equal(t.blocks[1].wall_ns, 6);
+	assert_int_equal(t.blocks[1].receiver_ns, 2);
+	assert_false(t.machine_known || t.ksoftirqd_known);
+	free(t.sockets);
+	free(t.blocks);
+}
+
+TEST(blocks_of_a_liar_are_not)
+{
+	static const char *const columns[] = { "way", "wall_ns", "sender_ns", "lost_bytes" };
+	struct app_totals t;
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
+		assert_int_equal(parse(alternating(columns[i], json_pack("[i]", 1)), &t), -EINVAL);
+		assert_int_equal(parse(alternating(columns[i], json_null()), &t), -EINVAL);
+	}
+	assert_int_equal(parse(alternating("way", json_pack("[ii]", 1, 8)), &t), -EINVAL);
+	assert_int_equal(parse(alternating("wall_ns", json_pack("[is]", 1, "2")), &t), -EINVAL);
+	assert_null(t.blocks);
+}
+
 TEST(what_is_no_document_is_none)
 {
 	struct app_totals t;

@@ -261,10 +261,11 @@ static void sentence_incomplete(const struct record *r, char *text, size_t size)
 		[RUN_INTERRUPTED] = "The run was interrupted",
 		[RUN_BLIND] = "The probes did not see the whole run",
 	};
-	const char *variant = r->experiment->plan.variant;
+	const struct workload_plan *plan = &r->experiment->plan;
+	bool alternates = *plan->alternate;
 
-	snprintf(text, size, "%s: %s; no verdict on %s, %s.", what[r->outcome.status],
-		 r->outcome.reason, variant, variant_call(variant));
+	snprintf(text, size, "%s: %s; no verdict on %s, %s.", what[r->outcome.status], r->outcome.reason,
+		 alternates ? plan->alternate : plan->variant, alternates ? "in turns" : variant_call(plan->variant));
 }
 
 /* What a verdict is about. */

@@ -132,11 +132,15 @@ double record_throughput_ratio(const struct record *r)
 
 struct subject_name record_subject(const struct record *r)
 {
-	const char *variant = r->experiment->plan.variant;
+	const struct workload_plan *plan = &r->experiment->plan;
+	const char *kind = r->experiment->path.kind;
 	struct subject_name name;
 
-	snprintf(name.text, sizeof(name.text), "%s, %s, on %s", variant, variant_call(variant),
-		 r->experiment->path.kind);
+	if (*plan->alternate)
+		snprintf(name.text, sizeof(name.text), "%s in turns, on %s", plan->alternate, kind);
+	else
+		snprintf(name.text, sizeof(name.text), "%s, %s, on %s", plan->variant,
+			 variant_call(plan->variant), kind);
 	return name;
 }
 
@@ -151,8 +155,10 @@ void experiment_free(struct experiment *x)
 {
 	if (!x)
 		return;
-	for (int e = 0; e < END_COUNT; e++)
+	for (int e = 0; e < END_COUNT; e++) {
 		free(x->app[e].sockets);
+		free(x->app[e].blocks);
+	}
 	pass_free(x->timed);
 	if (x->far)
 		record_free(x->far);

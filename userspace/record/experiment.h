@@ -12,6 +12,7 @@
 #include "userspace/path/path_info.h"
 #include "userspace/record/plan.h"
 #include "userspace/record/record.h"
+#include "userspace/tables/blocks.h"
 
 /* The totals that the workload prints: the first witness. */
 struct app_socket {
@@ -45,6 +46,11 @@ struct app_totals {
 	struct latency latency;
 	int stopped_by;		/* the signal that ended it; 0: none */
 	char complaint[WHY_BYTES / 2];	/* the first error that it printed; empty: none */
+	/* Of a sender whose variants alternate, in the order of time. */
+	struct block *blocks;	/* owned */
+	size_t block_count;
+	uint64_t block_bytes;	/* that all connections together send in each */
+	bool machine_known, ksoftirqd_known;	/* numbers of blocks */
 };
 
 /* How one end of the workload ended. */
@@ -152,7 +158,7 @@ const struct app_socket *record_app_socket(const struct record *r, const struct 
 
 /* What was watched, in a few words: "A3, MSG_ZEROCOPY, on veth". */
 struct subject_name {
-	char text[96];
+	char text[256];
 };
 struct subject_name record_subject(const struct record *r);
 

@@ -3,6 +3,7 @@
 #include "userspace/record/plan.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "userspace/tables/behaviours.h"
@@ -22,6 +23,19 @@ static bool is_one_of(const char *const *names, const char *value, size_t size)
 		if (!strcmp(*names, value))
 			return true;
 	return false;
+}
+
+bool plan_way(const struct workload_plan *p, int number, char name[32])
+{
+	const char *from = *p->alternate ? p->alternate : p->variant;
+
+	for (; number && from; number--) {
+		from = strchr(from, ',');
+		from = from ? from + 1 : NULL;
+	}
+	if (from)
+		snprintf(name, 32, "%.*s", (int)strcspn(from, ","), from);
+	return from;
 }
 
 static bool variant_fits(const struct workload_plan *p)

@@ -16,7 +16,9 @@ enum {
 
 /* As requested on the command line. */
 struct workload_plan {
-	char variant[32];
+	char variant[32];	/* if some alternate, the first of them */
+	char alternate[192];	/* their names, with commas; empty: none do */
+	int block_ms;		/* then: about how long a turn is */
 	char pattern[16];
 	char receiver[16];
 	uint64_t bytes;
@@ -35,6 +37,10 @@ struct workload_plan {
 /* Each ends with NULL. */
 extern const char *const plan_patterns[];
 extern const char *const plan_receivers[];
+
+/* The name of variant @number of those that alternate, from 0; without an alternation there is one. False: there are not
+ * so many. */
+bool plan_way(const struct workload_plan *plan, int number, char name[32]);
 
 /* True if its sends request references to pages, whether or not the kernel takes them. */
 bool plan_references(const struct workload_plan *plan);

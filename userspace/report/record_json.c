@@ -3,6 +3,7 @@
 #include "userspace/report/record_json.h"
 
 #include <jansson.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -586,6 +587,48 @@ static json_t *command_json(const struct record *r)
 	return command;
 }
 
+static json_t *ways_json(const struct workload_plan *p)
+{
+	json_t *list = json_array();
+	char name[32];
+
+	for (int i = 0; plan_way(p, i, name); i++)
+		json_array_append_new(list, text(name));
+	return list;
+}
+
+static json_t *column_json(const struct app_totals *tx, size_t offset)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < tx->block_count; i++)
+		json_array_append_new(list, json_integer(*(const uint64_t *)((const char *)&tx->blocks[i] + offset)));
+	return list;
+}
+
+/* The blocks of variants that alternate, a list for each number; NULL: none do. */
+static json_t *alternation_json(const struct record *r)
+{
+	const struct workload_plan *p = &r->experiment->plan;
+	const struct app_totals *tx = record_app(r, END_SENDER);
+	json_t *o;
+
+	if (!*p->alternate)
+		return NULL;
+	o = json_pack("{s:o, s:i, s:I}", "variants", ways_json(p), "asked_ms", p->block_ms, "block_bytes",
+		      (json_int_t)tx->block_bytes);
+#define PUT_COLUMN(name) put(o, #name, column_json(tx, offsetof(struct block, name)));
+	BLOCK_NUMBERS(PUT_COLUMN)
+#undef PUT_COLUMN
+	if (!tx->machine_known)
+		put(o, "machine_ns", json_null());
+	if (!tx->ksoftirqd_known)
+		put(o, "ksoftirqd_ns", json_null());
+	put(o, "why", tx->machine_known && tx->ksoftirqd_known ? json_null() :
+		      text("the sender's process could not read the clocks of the machine"));
+	return o;
+}
+
 /* What is known because copyscope arranged it. */
 static json_t *experiment_json(const struct record *r)
 {
@@ -598,6 +641,7 @@ static json_t *experiment_json(const struct record *r)
 	put(o, "path", path_json(&x->path, x->ends.alone));
 	put(o, "workload", workload_json(r));
 	put(o, "passes", passes_json(r));
+	put_if(o, "alternation", alternation_json(r));
 	put(o, "counters", shown_counters_json(r));
 	put(o, "timing", timing_json(r));
 	put_peer(o, x);

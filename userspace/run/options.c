@@ -14,6 +14,7 @@
 #include "userspace/record/record.h"
 #include "userspace/run/options_parts.h"
 #include "userspace/tables/behaviours.h"
+#include "userspace/tables/blocks.h"
 #include "userspace/tables/paths.h"
 #include "userspace/tables/receivers.h"
 #include "userspace/tables/release.h"
@@ -49,11 +50,12 @@ static void options_list(void)
 enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, KEY_BACKEND,
        KEY_JSON, KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_MODULES, KEY_READERS, KEY_MEMLOCK,
        KEY_OPTMEM, KEY_ARCH, KEY_COST, KEY_VERIFY, KEY_BEHAVIOURS, KEY_PASS, KEY_COUNTERS,
-       KEY_LAWS, KEY_EXACT, KEY_COLOR, KEY_LIST, KEY_RUNS };
+       KEY_LAWS, KEY_EXACT, KEY_COLOR, KEY_LIST, KEY_RUNS,
+       KEY_ALTERNATE, KEY_BLOCK, KEY_STARTS };
 
 /* Enough for one notification: an skb without payload, as sock_omalloc charges it, and some
  * more. */
-enum { OPTMEM_MIN = 2048 };
+enum { OPTMEM_MIN = 2048, DEFAULT_BLOCK_MS = 3 };
 
 static const char *const backends[] = {
 	[BACKEND_AUTO] = "auto", [BACKEND_TRAMPOLINE] = "trampoline",
@@ -75,6 +77,10 @@ static const struct argp_option option_table[] = {
 	  "what published programs do otherwise: names of the list below, with commas", 1 },
 	{ "messages", KEY_MESSAGES, "N", 0, "stop after N messages in all; k and M multiply", 1 },
 	{ "seconds", KEY_SECONDS, "S", 0, "stop after S seconds (default 2)", 1 },
+	{ "alternate", KEY_ALTERNATE, "LIST", 0,
+	  "in place of VARIANT: two to 8, with commas, take turns in each connection, and are compared", 1 },
+	{ "block", KEY_BLOCK, "MS", 0, "how long a turn is, about (default 3 and, in every other start, 9)", 1 },
+	{ "starts", KEY_STARTS, "N", 0, "how often the two ends start, of each S seconds (default 6 of 1 s)", 1 },
 	{ "memlock", KEY_MEMLOCK, "BYTES", 0,
 	  "RLIMIT_MEMLOCK of both ends: how much may be in flight by reference", 1 },
 	{ "optmem", KEY_OPTMEM, "BYTES", 0,
@@ -144,6 +150,32 @@ static void parse_pass(const char *value, struct options *o)
 	o->pass_given = true;
 	o->no_probes = pass == 't';
 	o->both = pass == 'b';
+}
+
+/* Their names as the table has them. */
+static void parse_alternate(const char *value, struct workload_plan *plan)
+{
+	unsigned int traits[WAYS_MOST];
+	char list[192], *rest = list;
+	size_t used = 0;
+	int count = 0;
+
+	snprintf(list, sizeof(list), "%s", value);
+	for (char *name; (name = strsep(&rest, ","));) {
+		const char *meant = variant_meant(name);
+
+		if (!meant)
+			options_fail("--alternate: unknown VARIANT '%s'; --list has them", name);
+		if (count == WAYS_MOST)
+			options_fail("--alternate %s: at most 8 variants take turns", value);
+		traits[count++] = variant_traits(meant);
+		used += snprintf(plan->alternate + used, sizeof(plan->alternate) - used, "%s%s", used ? "," : "", meant);
+	}
+	if (count < 2)
+		options_fail("--alternate %s: name two variants or more, with commas", value);
+	if (ways_fault(traits, count))
+		options_fail("--alternate: %s", ways_fault(traits, count));
+	plan_way(plan, 0, plan->variant);
 }
 
 static void parse_positional(struct options *o, int number, const char *value)
@@ -225,6 +257,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->plan.seconds = options_seconds(arg, PLAN_SECONDS_MAX, "SECONDS");
 		o->seconds_given = true;
 		break;
+	case KEY_ALTERNATE:
+		parse_alternate(arg, &o->plan);
+		break;
+	case KEY_BLOCK:
+		o->plan.block_ms = options_whole(arg, 1, BLOCK_MS_MOST, "--block");
+		break;
+	case KEY_STARTS:
+		options_fail("--starts %s goes with --alternate of tools/trace_run", arg);
 	case KEY_BACKEND:
 		o->backend = options_one_of(backends, arg, "unknown backend '%s'");
 		break;
@@ -273,10 +313,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->quiet = true;
 		break;
 	case ARGP_KEY_ARG:
-		parse_positional(o, state->arg_num, arg);
+		parse_positional(o, state->arg_num + (*o->plan.alternate != '\0'), arg);
 		break;
 	case ARGP_KEY_END:
-		if (state->arg_num < 3 && !o->request.partner.connection)
+		if (*o->plan.alternate && state->arg_num < 2)
+			options_fail("%s", "two words are needed with --alternate: BYTES THREADS, as in 65536 1");
+		if (!*o->plan.alternate && state->arg_num < 3 && !o->request.partner.connection)
 			options_fail("%s", "three words are needed: VARIANT BYTES THREADS, as in A3 65536 4");
 		break;
 	case KEY_RUNS:
@@ -308,7 +350,7 @@ static void check_limits(const struct workload_plan *plan, const char *path)
 
 	if (!plan->memlock_bytes && !plan->optmem_bytes)
 		return;
-	if (!variant_has(plan->variant, VARIANT_SO_ZEROCOPY))
+	if (!variant_has(plan->variant, VARIANT_SO_ZEROCOPY) && !*plan->alternate)
 		options_fail("--memlock and --optmem limit sends with SO_ZEROCOPY, and %s makes none: use A3",
 			     plan->variant);
 	if (path_has(path, PATH_TWO_HOSTS))
@@ -345,6 +387,29 @@ static void check_variant(const struct workload_plan *plan)
 		options_fail("udp and udp-zc: %s", fault);
 }
 
+/* What cannot be had of variants that alternate. */
+static void check_alternation(struct options *o)
+{
+	if (!*o->plan.alternate) {
+		if (o->plan.block_ms)
+			options_fail("%s", "--block is of variants that alternate: give --alternate LIST");
+		return;
+	}
+	if (o->pass_given && !o->no_probes)
+		options_fail("%s", "--alternate makes passes without probes: leave --pass out");
+	if (o->plan.messages || strcmp(o->plan.pattern, "stream"))
+		options_fail("%s", "--alternate takes --seconds and --pattern stream alone");
+	if (o->plan.readers || receiver_has(o->plan.receiver, RECEIVER_MULTISHOT) ||
+	    o->plan.behaviours & BEHAVIOUR_BIT(client_processes))
+		options_fail("%s", "--alternate needs a receiver that stops behind a message, and is one process: leave out "
+			     "--readers, uring-multishot, client-processes");
+	if (path_has(o->request.kind, PATH_TWO_HOSTS) || o->plan.modelled)
+		options_fail("%s", "--alternate compares times on one host: use another path than peer, and no --counters");
+	if (!o->plan.block_ms)
+		o->plan.block_ms = DEFAULT_BLOCK_MS;
+	o->no_probes = o->pass_given = true;
+}
+
 void options_parse(int argc, char **argv, struct options *o)
 {
 	static char *const ssh[] = { "ssh", NULL };
@@ -374,6 +439,7 @@ void options_parse(int argc, char **argv, struct options *o)
 		options_fail("--behaviours: %s", behaviours_fault(o->plan.behaviours,
 								  variant_traits(o->plan.variant)));
 	check_variant(&o->plan);
+	check_alternation(o);
 	if (o->plan.readers)
 		strcpy(o->plan.receiver, "drain");
 	o->plan.unchecked = o->no_probes && !o->verify;

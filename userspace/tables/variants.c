@@ -51,6 +51,33 @@ const char *variant_fault(unsigned int traits, bool replies, bool readers, const
 	return readers || strcmp(receiver, "recv") ? "datagrams are received by --receiver recv alone" : NULL;
 }
 
+/* Of one that takes turns with others, by itself. */
+static const char *way_fault(unsigned int traits)
+{
+	if (traits & VARIANT_UNREAPED)
+		return "a way that never reads its notifications leaves them to the next one";
+	if (traits & VARIANT_POLLED)
+		return "the kernel's thread of uring-zc-sqpoll goes on polling in turns of others";
+	return traits & VARIANT_OVERWRITES ? "A3-reuse sends wrong bytes" : NULL;
+}
+
+const char *ways_fault(const unsigned int traits[], int count)
+{
+	const unsigned int carriers = VARIANT_TLS | VARIANT_TLS_OLD | VARIANT_DATAGRAMS;
+	bool ring = false, socket = false;
+
+	for (int i = 0; i < count; i++) {
+		if (way_fault(traits[i]))
+			return way_fault(traits[i]);
+		if ((traits[i] ^ traits[0]) & carriers)
+			return "a connection has kernel TLS of one version, or datagrams, in all turns or in none";
+		ring |= traits_reference(traits[i]) && traits[i] & VARIANT_RING;
+		socket |= traits_reference(traits[i]) && !(traits[i] & VARIANT_RING);
+	}
+	return ring && socket ? "notifications of MSG_ZEROCOPY and of SEND_ZC are not told apart: compare each with A1-plain" :
+				NULL;
+}
+
 bool variant_has(const char *name, unsigned int traits)
 {
 	return row_has(variant_rows, VARIANT_COUNT, name, traits);

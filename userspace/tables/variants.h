@@ -115,6 +115,9 @@ static inline bool traits_reference(unsigned int traits)
 /* What a variant with these traits cannot do together with the rest of a plan; NULL: nothing is wrong. */
 const char *variant_fault(unsigned int traits, bool replies, bool readers, const char *receiver);
 
+/* What variants with these traits cannot do in turns on one connection; NULL: nothing is wrong. */
+const char *ways_fault(const unsigned int traits[], int count);
+
 /* True if @name is a variant that has all of @traits. */
 bool variant_has(const char *name, unsigned int traits);
 

@@ -6,6 +6,7 @@
 
 #include "userspace/common/clock.h"
 #include "userspace/common/guest_marker.h"
+#include "userspace/workload/blocks.h"
 #include "userspace/workload/run.h"
 #include "userspace/workload/stream/endpoint.h"
 #include "userspace/workload/stream/fail.h"
@@ -116,6 +117,41 @@ static enum outcome read_stream(struct worker *worker, struct receiver *receiver
 	}
 }
 
+static enum outcome read_messages(struct worker *worker, struct receiver *receiver, uint64_t messages)
+{
+	struct connection *connection = worker->connection;
+	enum outcome outcome = OUTCOME_OK;
+
+	if (worker->settings->datagrams)
+		return datagrams_receive(connection, worker->settings->check_content,
+					 messages * worker->settings->bytes);
+	for (uint64_t i = 0; i < messages && outcome == OUTCOME_OK; i++)
+		outcome = receiver_receive(receiver);
+	return outcome == OUTCOME_EOF ? OUTCOME_VANISHED : outcome;
+}
+
+/* In blocks, which the sender announces. */
+static enum outcome read_blocks(struct worker *worker, struct receiver *receiver)
+{
+	struct connection *connection = worker->connection;
+	uint64_t messages;
+
+	for (;;) {
+		enum outcome outcome = block_await(connection, &messages);
+		uint64_t begin_ns = processor_ns(), before = connection->totals.received_bytes;
+		struct block_report report;
+
+		if (outcome == OUTCOME_OK)
+			outcome = read_messages(worker, receiver, messages);
+		report = (struct block_report){ begin_ns, processor_ns(), connection->totals.received_bytes - before };
+		if (outcome == OUTCOME_OK)
+			outcome = block_tell(connection, &report);
+		if (outcome != OUTCOME_OK)
+			return outcome;
+		connection->totals.messages += messages;
+	}
+}
+
 static enum outcome ask_once(struct connection *connection, const struct message *request,
 			     struct receiver *replies)
 {
@@ -162,7 +198,8 @@ static enum outcome ask(struct worker *worker, struct receiver *replies)
 static enum outcome drain_datagrams(struct worker *worker)
 {
 	struct connection *connection = worker->connection;
-	enum outcome outcome = datagrams_receive(connection, worker->settings->check_content);
+	enum outcome outcome = datagrams_receive(connection, worker->settings->check_content,
+						  DATAGRAMS_ALL);
 
 	connection->totals.messages = connection->totals.received_bytes / worker->settings->bytes;
 	return outcome;
@@ -184,14 +221,16 @@ static void *work(void *data)
 	worker_announce(settings);
 	if (settings->readers)
 		return worker_finish(worker, readers_drain(worker));
-	if (settings->datagrams)
+	if (settings->datagrams && !settings->in_blocks)
 		return worker_finish(worker, drain_datagrams(worker));
 	if (!worker->connection->latency)
 		worker->connection->latency = calloc(1, sizeof(struct latency));
 	if (!worker->connection->latency ||
 	    receiver_init(&receiver, worker->connection, &manner, CONTENT_REPLY))
 		return worker_finish(worker, OUTCOME_FAILED);
-	if (settings->pattern == PATTERN_STREAM) {
+	if (settings->in_blocks) {
+		outcome = read_blocks(worker, &receiver);
+	} else if (settings->pattern == PATTERN_STREAM) {
 		outcome = read_stream(worker, &receiver);
 	} else {
 		outcome = ask(worker, &receiver);
@@ -243,7 +282,7 @@ static int connect_all(struct run *run)
 			return -1;
 		}
 		connection = fd < 0 ? NULL :
-				      connection_create(fd, settings->pattern == PATTERN_RR);
+				      connection_create(fd, settings->pattern == PATTERN_RR || settings->datagrams);
 		if (connection && prepare(connection, settings)) {
 			connection_destroy(connection);
 			connection = NULL;

@@ -29,6 +29,8 @@
 #define HELLO_MS 10
 /* Datagrams may come after the end of the connection that they were sent before. */
 #define QUIET_MS 50
+/* Of a number of bytes that are awaited, the rest is lost: longer than a sender waits for an answer. */
+#define GONE_MS 500
 
 static uint64_t cost_of(size_t bytes, size_t each)
 {
@@ -228,19 +230,27 @@ static enum outcome arrival_await(struct arrivals *a)
 	return poll(wait, 1, QUIET_MS) > 0 && wait[0].revents & POLLIN ? OUTCOME_OK : OUTCOME_EOF;
 }
 
-enum outcome datagrams_receive(struct connection *connection, bool check_content)
+enum outcome datagrams_receive(struct connection *connection, bool check_content, uint64_t most_bytes)
 {
 	struct arrivals a = { .connection = connection, .check_content = check_content };
+	const uint64_t *received = &connection->totals.received_bytes, before = *received;
+	uint64_t moved_ns = monotonic_ns();
 	enum outcome outcome = OUTCOME_OK;
 
 	content_begin(&a.content, CONTENT_REPLY);
 	answer(connection);
-	while (outcome == OUTCOME_OK) {
+	while (outcome == OUTCOME_OK && *received - before < most_bytes) {
 		ssize_t got = datagrams_take(&a);
 
-		if (got > 0)
+		if (got > 0) {
 			datagrams_arrived(&a, got);
-		else if (!got || errno == EAGAIN || errno == EINTR || is_refused(errno))
+			moved_ns = connection->last_byte_ns;
+		} else if (most_bytes != DATAGRAMS_ALL && monotonic_ns() - moved_ns > GONE_MS * NS_PER_MS) {
+			break;
+		}
+		if (got > 0)
+			continue;
+		if (!got || errno == EAGAIN || errno == EINTR || is_refused(errno))
 			outcome = arrival_await(&a);
 		else
 			outcome = transfer_errno(connection, "recvmsg");

@@ -2,6 +2,7 @@
 /* Print the totals of a run, as JSON or for people. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,6 +10,7 @@
 
 #include "userspace/common/clock.h"
 #include "userspace/common/json.h"
+#include "userspace/workload/alternation.h"
 #include "userspace/workload/run.h"
 #include "userspace/workload/stream/fail.h"
 #include "userspace/workload/stream/stop.h"
@@ -156,6 +158,30 @@ static json_t *connections_to_json(const struct run *run)
 	return list;
 }
 
+static json_t *column(const struct block *blocks, size_t count, size_t offset)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, json_integer(*(const uint64_t *)((const char *)&blocks[i] + offset)));
+	return list;
+}
+
+static json_t *alternation_to_json(const struct run *run)
+{
+	size_t count;
+	const struct block *blocks = alternation_blocks(run->alternation, &count);
+	json_t *object = json_object();
+
+	put(object, "block_bytes", json_integer(alternation_block_bytes(run->alternation)));
+#define PUT_COLUMN(name)                                                                  \
+	put(object, #name, alternation_hides(run->alternation, #name) ? json_null() :     \
+			   column(blocks, count, offsetof(struct block, name)));
+	BLOCK_NUMBERS(PUT_COLUMN)
+#undef PUT_COLUMN
+	return object;
+}
+
 static json_t *report_to_json(const struct run *run, const struct summary *summary)
 {
 	const struct settings *settings = run->settings;
@@ -187,6 +213,8 @@ static json_t *report_to_json(const struct run *run, const struct summary *summa
 	put(root, "stopped_by", integer_if(stop_state->signal, stop_state->signal));
 	put(root, "complaint", text_or_null(first_complaint()));
 	put(root, "connections", connections_to_json(run));
+	if (run->alternation)
+		put(root, "alternation", alternation_to_json(run));
 	return root;
 }
 
@@ -222,6 +250,16 @@ static void print_throughput(const struct summary *summary, uint64_t bytes)
 		       8.0 * bytes / summary->elapsed_ns, (double)summary->elapsed_ns / NS_PER_S);
 }
 
+/* By hand; what they say is for who started this. */
+static void print_blocks(const struct alternation *alternation)
+{
+	size_t count;
+
+	alternation_blocks(alternation, &count);
+	printf("blocks          %zu of %" PRIu64 " bytes; --json has what each took\n", count,
+	       alternation_block_bytes(alternation));
+}
+
 static void report_to_people(const struct run *run, const struct summary *summary)
 {
 	const struct settings *settings = run->settings;
@@ -244,6 +282,8 @@ static void report_to_people(const struct run *run, const struct summary *summar
 		       latency_what(settings));
 	if (server)
 		print_sent(totals, settings);
+	if (run->alternation)
+		print_blocks(run->alternation);
 	if (content_why(settings))
 		printf("content errors  not measured: %s\n", content_why(settings));
 	else if (!server || settings->pattern == PATTERN_RR)

@@ -8,13 +8,15 @@
 
 #include "userspace/workload/settings.h"
 
-struct sender;
+struct team;
+struct alternation;
 
 /* A connection and the thread or the process that owns it until @done. */
 struct worker {
 	const struct settings *settings;
 	struct connection *connection;
-	struct sender *sender;  /* server: one of .prepared, or NULL */
+	struct team *team;      /* server: one of .prepared, or NULL */
+	struct alternation *alternation; /* server: in step with other connections; else NULL */
 	pthread_t thread;
 	pid_t process;          /* in place of a thread; else 0 */
 	bool joined;
@@ -25,7 +27,8 @@ struct run {
 	const struct settings *settings;
 	struct worker **worker; /* in accept or connect order; each allocated on its own */
 	unsigned int n_workers, capacity;
-	struct sender **prepared; /* server: for the --clients to come; else NULL */
+	struct team **prepared; /* server: for the --clients to come; else NULL */
+	struct alternation *alternation; /* server, if ways alternate; else NULL */
 	uint64_t refused_clients;
 	bool failed;            /* something other than a vanished peer went wrong */
 };

@@ -162,6 +162,35 @@ enum outcome sender_send(struct sender *sender)
 	return outcome;
 }
 
+void sender_take_turn(struct sender *sender, const struct sender *last)
+{
+	struct connection *connection = last->connection;
+	unsigned int traits = sender->manner.variant->row->traits;
+	int on = !!(traits & VARIANT_SO_ZEROCOPY);
+
+	sender->connection = connection;
+	sender->content = last->content;
+	/* The socket numbers the sends of all. */
+	sender->completions = (struct completions){ .frontier = connection->totals.zerocopy_sends };
+	sender->under_way = 0;
+	if (traits & VARIANT_ASKS && !(traits & VARIANT_RING))
+		setsockopt(connection->fd, SOL_SOCKET, SO_ZEROCOPY, &on, sizeof(on));
+}
+
+enum outcome sender_settle(struct sender *sender)
+{
+	struct connection *connection = sender->connection;
+	enum outcome outcome = OUTCOME_OK;
+
+	while (completions_outstanding(connection) && outcome == OUTCOME_OK) {
+		outcome = sender->ring ? ring_turn(sender->ring, connection) :
+					 completions_wait(&sender->completions, connection);
+		if (outcome == OUTCOME_OK && stop_requested())
+			outcome = OUTCOME_STOPPED;
+	}
+	return outcome;
+}
+
 static int unacknowledged_bytes(const struct connection *connection)
 {
 	int bytes = 0;

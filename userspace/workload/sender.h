@@ -60,6 +60,12 @@ int sender_connect(struct sender *sender, struct connection *connection);
 /* Wait for free memory, fill it with the next content if that is checked, send it, count it. */
 enum outcome sender_send(struct sender *sender);
 
+/* Sends on the connection of @last from now on, where all that others sent has been acknowledged and notified. */
+void sender_take_turn(struct sender *sender, const struct sender *last);
+
+/* Waits for the notification of every send. */
+enum outcome sender_settle(struct sender *sender);
+
 /*
  * Shut down writing, then wait for the peer's close and for outstanding completions, until
  * nothing has moved for @quiet_ns (0.1 s once a signal asked to stop, and 0.7 s in all). Missing

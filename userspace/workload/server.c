@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "userspace/common/clock.h"
+#include "userspace/workload/alternation.h"
 #include "userspace/workload/run.h"
 #include "userspace/workload/sender.h"
 #include "userspace/workload/stream/endpoint.h"
@@ -51,23 +52,22 @@ static uint64_t messages_most(const struct settings *settings)
 	return settings_share(settings->messages, 0, settings->threads);
 }
 
-static struct sender *sender_of(const struct settings *settings)
+static struct team *team_of(const struct settings *settings)
 {
-	return sender_create(&(struct send_manner){ .variant = settings->variant,
-						    .bytes = settings->bytes,
-						    .behaviours = settings->behaviours,
-						    .check_content = settings->check_content,
-						    .messages = messages_most(settings) });
+	return team_create(settings, messages_most(settings));
 }
 
-static enum outcome serve_with(struct worker *worker, struct sender *sender)
+static enum outcome serve_with(struct worker *worker, struct team *team)
 {
 	const struct settings *settings = worker->settings;
+	struct sender *sender = team->of[0];
 	enum outcome outcome;
 
 	if (sender_connect(sender, worker->connection))
 		return OUTCOME_FAILED;
-	if (settings->pattern == PATTERN_STREAM)
+	if (worker->alternation)
+		outcome = alternation_serve(worker->alternation, team);
+	else if (settings->pattern == PATTERN_STREAM)
 		outcome = serve_stream(worker, sender);
 	else
 		outcome = serve_replies(worker, sender);
@@ -82,23 +82,23 @@ static void *serve(void *data)
 {
 	struct worker *worker = data;
 	const struct settings *settings = worker->settings;
-	struct sender *sender = worker->sender;
+	struct team *team = worker->team;
 
 	worker_announce(settings);
-	if (!sender)
-		sender = sender_of(settings);
-	worker_finish(worker, sender ? serve_with(worker, sender) : OUTCOME_FAILED);
+	if (!team)
+		team = team_of(settings);
+	worker_finish(worker, team ? serve_with(worker, team) : OUTCOME_FAILED);
 	/* The buffers outlive the socket: the kernel may still refer to them before. */
-	if (sender != worker->sender)
-		sender_destroy(sender);
+	if (team != worker->team)
+		team_destroy(team);
 	return NULL;
 }
 
 static void connection_limit(struct connection *connection, const struct settings *settings,
 			     unsigned int index)
 {
-	/* In rr the client decides when to stop. */
-	if (settings->pattern == PATTERN_RR)
+	/* In rr the client decides when to stop, and the whole of an alternation ends between rounds. */
+	if (settings->pattern == PATTERN_RR || settings->alternates)
 		return;
 	if (settings->messages && settings->threads)
 		connection->message_limit = settings_share(settings->messages, index,
@@ -121,7 +121,7 @@ static void server_admit(struct run *run, int fd)
 		close(fd);
 		return;
 	}
-	connection = connection_create(fd, settings->pattern == PATTERN_RR);
+	connection = connection_create(fd, settings->pattern == PATTERN_RR || settings->datagrams);
 	if (!connection) {
 		run->failed = true;
 		return;
@@ -136,7 +136,8 @@ static void server_admit(struct run *run, int fd)
 	if (!worker)
 		return;
 	if (run->prepared)
-		worker->sender = run->prepared[run->n_workers - 1];
+		worker->team = run->prepared[run->n_workers - 1];
+	worker->alternation = run->alternation;
 	run_start(run, worker, serve);
 }
 
@@ -152,7 +153,7 @@ static int prepare(struct run *run)
 		return -ENOMEM;
 	}
 	for (unsigned int i = 0; i < clients; i++) {
-		run->prepared[i] = sender_of(settings);
+		run->prepared[i] = team_of(settings);
 		if (!run->prepared[i])
 			return -ENOMEM;
 	}
@@ -162,7 +163,7 @@ static int prepare(struct run *run)
 static void unprepare(struct run *run)
 {
 	for (unsigned int i = 0; run->prepared && i < run->settings->threads; i++)
-		sender_destroy(run->prepared[i]);
+		team_destroy(run->prepared[i]);
 	free(run->prepared);
 }
 

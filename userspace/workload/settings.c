@@ -57,6 +57,7 @@ static uint64_t number_parse_seconds_ns(const char *what, const char *text)
 #define DEFAULT_PORT 9000
 #define DEFAULT_DURATION_NS (2 * NS_PER_S)
 #define DEFAULT_MAX_CLIENTS 64
+#define DEFAULT_BLOCK_MS 3
 #define MESSAGES_MAX (1ull << 40)
 #define FD_MAX 1048576
 
@@ -65,6 +66,7 @@ enum option_key {
 	KEY_CLIENTS, KEY_MAX_CLIENTS, KEY_READERS, KEY_JSON, KEY_READY_FD, KEY_GO_FD,
 	KEY_PATIENCE, KEY_FROM, KEY_CHECK, KEY_COUNT_FIN,
 	KEY_BEHAVIOURS, KEY_GUEST_MARKER, KEY_DATAGRAMS,
+	KEY_ALTERNATE, KEY_BLOCK, KEY_IN_BLOCKS,
 };
 
 /* What has been read so far, before defaults. */
@@ -111,6 +113,9 @@ static const struct argp_option server_options[] = {
 	{ 0, 0, 0, 0, "Where:", 1 },
 	{ "listen", KEY_ADDRESS, "ADDR", 0, "IPv4 or IPv6 address (default 127.0.0.1)", 1 },
 	SHARED_OPTIONS,
+	{ "alternate", KEY_ALTERNATE, "LIST", 0,
+	  "in place of VARIANT: two to 8 variants, with commas, take turns in each connection; with --clients", 2 },
+	{ "block", KEY_BLOCK, "MS", 0, "how long a turn is, about: 1 to 1000 ms (default 3)", 2 },
 	{ 0, 0, 0, 0, "Who:", 3 },
 	{ "clients", KEY_CLIENTS, "T", 0, "serve exactly T clients, then end", 3 },
 	{ "max-clients", KEY_MAX_CLIENTS, "K", 0, "close one more than K at once (default 64)",
@@ -127,6 +132,7 @@ static const struct argp_option client_options[] = {
 	{ "receiver", KEY_RECEIVER, "NAME", 0,
 	  "one of: " RECEIVER_NAMES "(default recv)", 3 },
 	{ "datagrams", KEY_DATAGRAMS, 0, 0, "from a server that sends by UDP (udp, udp-zc)", 3 },
+	{ "in-blocks", KEY_IN_BLOCKS, 0, 0, "from a server whose variants take turns (--alternate)", 3 },
 	{ "readers", KEY_READERS, "N", 0,
 	  "instead: N threads share each socket and recv() whatever comes, unchecked", 3 },
 	{ 0 },
@@ -149,6 +155,27 @@ static const struct receive_method *receiver_parse(const char *name)
 	if (!method)
 		usage_error("--receiver: there is no '%s': choose one of " RECEIVER_NAMES, printable(name));
 	return method;
+}
+
+static const struct variant *variant_parse(const char *name)
+{
+	const struct variant *variant = variant_find(name);
+
+	if (!variant)
+		usage_error("there is no variant '%s': see workload server --help", printable(name));
+	return variant;
+}
+
+static void alternate_parse(char *list, struct settings *settings)
+{
+	for (char *name; (name = strsep(&list, ","));) {
+		if (settings->n_ways == WAYS_MOST)
+			usage_error("--alternate: name at most %d variants", WAYS_MOST);
+		settings->ways[settings->n_ways++] = variant_parse(name);
+	}
+	if (settings->n_ways < 2)
+		usage_error("--alternate: name two variants or more, with commas: A1,A3");
+	settings->alternates = true;
 }
 
 static bool check_parse(const char *name)
@@ -261,6 +288,15 @@ static error_t option_parse(int key, char *text, struct argp_state *state)
 	case KEY_DATAGRAMS:
 		settings->datagrams = true;
 		return 0;
+	case KEY_ALTERNATE:
+		alternate_parse(text, settings);
+		return 0;
+	case KEY_BLOCK:
+		settings->block_ns = number_parse("--block", text, NUMBER_PLAIN, 1, BLOCK_MS_MOST) * NS_PER_MS;
+		return 0;
+	case KEY_IN_BLOCKS:
+		settings->in_blocks = true;
+		return 0;
 	case KEY_GUEST_MARKER:
 		settings->guest_marker = true;
 		return 0;
@@ -342,21 +378,42 @@ static void words_read(struct draft *draft)
 {
 	struct settings *settings = draft->settings;
 	bool server = settings->role == ROLE_SERVER;
+	bool named = server && !settings->alternates;
 
-	if (draft->n_words < 2)
-		usage_error(server ? "give VARIANT and BYTES: workload server A3 65536" :
+	if (draft->n_words != (settings->alternates ? 1 : 2))
+		usage_error(named ? "give VARIANT and BYTES: workload server A3 65536" :
+			    server ? "give BYTES alone with --alternate A1,A3" :
 				     "give BYTES and THREADS: workload client 65536 4");
-	settings->bytes = number_parse("BYTES", draft->words[server ? 1 : 0], NUMBER_WITH_SUFFIX,
-				       BYTES_MIN, BYTES_MAX);
+	settings->bytes = number_parse("BYTES", draft->words[named], NUMBER_WITH_SUFFIX, BYTES_MIN, BYTES_MAX);
 	if (!server) {
 		settings->threads = number_parse("THREADS", draft->words[1], NUMBER_WITH_SUFFIX, 1,
 						 THREADS_MAX);
 		return;
 	}
-	settings->variant = variant_find(draft->words[0]);
-	if (!settings->variant)
-		usage_error("there is no variant '%s': see workload server --help",
-			    printable(draft->words[0]));
+	if (named)
+		settings->ways[settings->n_ways++] = variant_parse(draft->words[0]);
+	settings->variant = settings->ways[0];
+}
+
+/* What the ways of a server need of each other, and of how it runs. */
+static void alternation_complete(const struct settings *settings)
+{
+	unsigned int traits[WAYS_MOST];
+	const char *fault;
+
+	for (unsigned int i = 0; i < settings->n_ways; i++)
+		traits[i] = settings->ways[i]->row->traits;
+	fault = ways_fault(traits, settings->n_ways);
+	if (settings->alternates && fault)
+		usage_error("--alternate: %s", fault);
+	if ((settings->alternates || settings->in_blocks) && settings->pattern == PATTERN_RR)
+		usage_error("ways take turns in a stream: use --pattern stream");
+	if (settings->alternates && (!settings->threads || settings->messages))
+		usage_error("--alternate: give --clients, and --seconds in place of --messages");
+	if (settings->in_blocks && (settings->readers || settings->receiver->row->traits & RECEIVER_MULTISHOT ||
+				    settings->behaviours & BEHAVIOUR_BIT(client_processes)))
+		usage_error("--in-blocks: the receiver must stop behind a message and be one process: leave out --readers, "
+			    "uring-multishot and client-processes");
 }
 
 /* A server's variant says whether it sends datagrams, a client is told. */
@@ -401,6 +458,7 @@ static void settings_complete(struct draft *draft)
 		usage_error("--behaviours: %s", behaviours_fault(settings->behaviours,
 								 settings->variant->row->traits));
 	datagrams_complete(settings);
+	alternation_complete(settings);
 	if (decides && !settings->messages && !settings->duration_ns)
 		settings->duration_ns = DEFAULT_DURATION_NS;
 }
@@ -416,9 +474,10 @@ static char *with_role(const char *role)
 
 bool settings_use_ring(const struct settings *settings)
 {
-	if (settings->role == ROLE_SERVER)
-		return settings->variant->row->traits & VARIANT_RING;
-	return !settings->readers && settings->receiver->row->traits & RECEIVER_RING;
+	for (unsigned int i = 0; i < settings->n_ways; i++)
+		if (settings->ways[i]->row->traits & VARIANT_RING)
+			return true;
+	return settings->role == ROLE_CLIENT && !settings->readers && settings->receiver->row->traits & RECEIVER_RING;
 }
 
 void settings_parse(struct settings *settings, int argc, char **argv)
@@ -435,6 +494,7 @@ void settings_parse(struct settings *settings, int argc, char **argv)
 		release_print();
 	*settings = (struct settings){ .max_clients = DEFAULT_MAX_CLIENTS, .ready_fd = -1,
 				       .go_fd = -1, .receiver = receive_method_find("recv"),
+				       .block_ns = DEFAULT_BLOCK_MS * NS_PER_MS,
 				       .check_content = true };
 	if (argc > 1 && !strcmp(argv[1], "server")) {
 		settings->role = ROLE_SERVER;

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "userspace/tables/behaviours.h"
+#include "userspace/tables/blocks.h"
 #include "userspace/workload/receiver.h"
 #include "userspace/workload/variant.h"
 
@@ -22,7 +23,12 @@ enum pattern { PATTERN_STREAM, PATTERN_RR };
 struct settings {
 	enum role role;
 	enum pattern pattern;
-	const struct variant *variant;         /* server only */
+	const struct variant *variant;         /* server only: the first way */
+	const struct variant *ways[WAYS_MOST]; /* server only: all, of which there is one if none alternate */
+	unsigned int n_ways;
+	bool alternates;                       /* server: ways take turns */
+	bool in_blocks;                        /* client: the server's do */
+	uint64_t block_ns;                     /* about as long is a block of the first way */
 	const struct receive_method *receiver; /* client only */
 	size_t bytes;
 	uint64_t messages;       /* over all connections; 0: not given */

@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <jansson.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "userspace/common/json.h"
 #include "userspace/common/json_read.h"
@@ -81,6 +83,55 @@ static void read_sockets(struct reading *in, const json_t *array, struct app_tot
 		read_socket(in, json_array_get(array, i), &totals->sockets[totals->socket_count++]);
 }
 
+/* Two numbers of blocks may be unknown: false for any other. */
+static bool not_known(const char *number, struct app_totals *totals)
+{
+	bool *known = !strcmp(number, "machine_ns") ? &totals->machine_known :
+		      !strcmp(number, "ksoftirqd_ns") ? &totals->ksoftirqd_known : NULL;
+
+	if (known)
+		*known = false;
+	return known;
+}
+
+/* A column, or null: the number is not known. */
+static bool read_column(struct reading *in, const json_t *o, const char *key, struct app_totals *totals, size_t offset)
+{
+	json_t *column = get_member(in, o, key);
+
+	if (json_is_null(column))
+		return false;
+	in->wrong |= json_array_size(column) != totals->block_count;
+	for (size_t i = 0; !in->wrong && i < totals->block_count; i++) {
+		const json_t *number = json_array_get(column, i);
+
+		in->wrong |= !json_is_integer(number) || json_integer_value(number) < 0 ||
+			     json_integer_value(number) > COUNT_MOST;
+		*(uint64_t *)((char *)&totals->blocks[i] + offset) = json_integer_value(number);
+	}
+	return true;
+}
+
+static void read_blocks(struct reading *in, const json_t *o, struct app_totals *totals)
+{
+	if (!o)
+		return;
+	totals->block_bytes = get_count(in, o, "block_bytes");
+	totals->block_count = json_array_size(json_object_get(o, "way"));
+	in->wrong |= totals->block_count > BLOCKS_MOST;
+	if (!in->wrong)
+		totals->blocks = calloc(totals->block_count + 1, sizeof(*totals->blocks));
+	in->wrong |= !totals->blocks;
+	totals->machine_known = totals->ksoftirqd_known = true;
+#define READ_COLUMN(name)                                                                                    \
+	if (!read_column(in, o, #name, totals, offsetof(struct block, name)))                                \
+		in->wrong |= !not_known(#name, totals);
+	BLOCK_NUMBERS(READ_COLUMN)
+#undef READ_COLUMN
+	for (size_t i = 0; !in->wrong && i < totals->block_count; i++)
+		in->wrong |= totals->blocks[i].way >= WAYS_MOST;
+}
+
 int app_totals_read(const json_t *root, struct app_totals *totals)
 {
 	struct reading in = { .wrong = !json_is_object(root) };
@@ -93,10 +144,12 @@ int app_totals_read(const json_t *root, struct app_totals *totals)
 	totals->stopped_by = get_up_to(&in, root, "stopped_by", NSIG - 1);
 	read_text(root, "complaint", totals->complaint, sizeof(totals->complaint));
 	read_sockets(&in, json_object_get(root, "connections"), totals);
+	read_blocks(&in, json_object_get(root, "alternation"), totals);
 	totals->known = !in.wrong;
 	if (totals->known)
 		return 0;
 	free(totals->sockets);
+	free(totals->blocks);
 	*totals = (struct app_totals){};
 	return -EINVAL;
 }

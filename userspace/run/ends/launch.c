@@ -259,7 +259,7 @@ void child_end(struct child *c)
 int ends_launch(struct child children[END_COUNT], const char *workload,
 		const struct workload_plan *plan, const struct path *path)
 {
-	char bytes[24], threads[24], readers[24], port[24], amount[40];
+	char bytes[24], threads[24], readers[24], port[24], amount[40], alternate[224], block[24];
 	const char *check = plan->unchecked ? "none" : "content";
 	struct behaviour_names behaviours = plan_behaviours(plan);
 	const char *how_long = plan->messages ? "--messages" : "--seconds";
@@ -269,12 +269,15 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 	const char *fault = plan->count_fin ? "--count-fin" : "--json";
 	const char *carrier = plan_sends_datagrams(plan) ? "--datagrams" : "--json";
 	const char *marker = plan->modelled ? "--guest-marker" : "--json";
-	const char *server[] = { workload, "server", plan->variant, bytes, "--json", fault, marker,
+	bool alternates = *plan->alternate;
+	const char *server[] = { workload, "server", alternates ? alternate : plan->variant, bytes, "--json", fault, marker,
+				 alternates ? block : "--json",
 				 "--patience", PATIENCE_S,
 				 "--listen", path->address, "--port", port, "--pattern", plan->pattern,
 				 "--check", check, "--behaviours", behaviours.text, "--clients", threads, how_long, amount,
 				 *path->from ? "--from" : NULL, path->from, NULL };
 	const char *client[] = { workload, "client", bytes, threads, "--json", fault, marker, carrier,
+				 alternates ? "--in-blocks" : "--json",
 				 "--patience", PATIENCE_S,
 				 "--connect", path->address, "--port", port, "--pattern", plan->pattern,
 				 "--check", check, "--behaviours", behaviours.text,
@@ -288,6 +291,8 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 	snprintf(port, sizeof(port), "%d", path->port);
 	snprintf(threads, sizeof(threads), "%d", plan->threads);
 	snprintf(readers, sizeof(readers), "%d", plan->readers);
+	snprintf(alternate, sizeof(alternate), "--alternate=%s", plan->alternate);
+	snprintf(block, sizeof(block), "--block=%d", plan->block_ms);
 	if (plan->messages)
 		snprintf(amount, sizeof(amount), "%llu", (unsigned long long)plan->messages);
 	else

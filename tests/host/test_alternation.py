@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Variants that take turns in one connection: each byte arrives right, and each turn is timed."""
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from helpers import records
+from helpers.names import TABLES
+from helpers.workload import client, run_plain, server
+
+SHARING = [row["name"] for row in TABLES["variants"] if row["name"] not in (
+    "A3-unreaped", "A3-aligned-unreaped", "A3-reuse", "uring-zc-sqpoll", "udp", "udp-zc")
+    and not row["name"].startswith("ktls") and not row["name"].startswith("uring")]
+RINGS = ["A1-plain", "uring", "uring-zc", "uring-zc-fixed"]
+COLUMNS = ("way", "wall_ns", "sender_ns", "receiver_ns", "lost_bytes")
+
+
+def turns(ways, size, threads, *receiver, words=()):
+    """Totals of both ends after turns of these ways, all of whose bytes were checked."""
+    shared = ("--json", "--check", "content", *words)
+    with server("--alternate", ",".join(ways), size, "--clients", threads, "--seconds", 0.01, "--block", 1,
+                *shared) as a:
+        with client(a, size, threads, "--in-blocks", *receiver, *shared) as b:
+            return a.totals(), b.totals()
+
+
+def check(ways, sender, receiver, size, threads):
+    """Whole rounds, each with a turn of each way; what arrived is what was sent."""
+    blocks = sender["alternation"]
+    count = len(blocks["way"])
+    rounds = [sorted(blocks["way"][at:at + len(ways)]) for at in range(0, count, len(ways))]
+    assert rounds and all(each == list(range(len(ways))) for each in rounds)
+    assert all(len(blocks[column]) == count for column in COLUMNS)
+    assert all(blocks["wall_ns"]) and all(blocks["sender_ns"]) and not any(blocks["lost_bytes"])
+    assert blocks["block_bytes"] % (size * threads) == 0
+    assert receiver["content_errors"] == 0 and sender["completion_errors"] == 0
+    assert sender["completions"] == sender["zerocopy_sends"]
+    assert sender["messages"] == receiver["messages"]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("at", range(0, len(SHARING), 8))
+def test_all_ways_that_can_share_a_connection_do(at, threads):
+    ways = SHARING[at:at + 8]
+    check(ways, *turns(ways, 20001, threads), 20001, threads)
+
+
+@pytest.mark.parametrize("receiver", ["recvmsg", "splice", "map", "peek", "uring"])
+def test_any_receiver_that_stops_behind_a_message_receives_them(receiver):
+    ways = ["A1-plain", "sendfile", "A3"]
+    check(ways, *turns(ways, 9000, 2, "--receiver", receiver), 9000, 2)
+
+
+def test_rings_take_turns_with_a_send():
+    words = (RINGS, 4096, 1)
+    try:
+        check(RINGS, *turns(*words), 4096, 1)
+    except AssertionError as error:
+        if "needs" in str(error) or "RLIMIT_MEMLOCK" in str(error):
+            pytest.skip(f"this kernel has no such rings: {error}")
+        raise
+
+
+@pytest.mark.parametrize("size", [64, 8192])
+def test_datagrams_take_turns(size):
+    ways = ["udp", "udp-zc"]
+    sender, receiver = turns(ways, size, 1, "--datagrams")
+    check(ways, sender, receiver, size, 1)
+    # The two words that follow each other on the connection beside are not held back until the first is acknowledged.
+    assert min(sender["alternation"]["wall_ns"]) < 35_000_000
+
+
+@pytest.mark.parametrize("ways, why", [
+    ("A1", "two variants"), ("A1,nonsense", "no variant 'nonsense'"), ("A1,ktls", "kernel TLS"),
+    ("A1,udp", "datagrams"), ("A3,uring-zc", "not told apart"), ("A1,A3-unreaped", "never reads"),
+    ("A1,uring-zc-sqpoll", "polling"), ("A1,A3-reuse", "wrong bytes"), (",".join(["A1"] * 9), "at most 8")])
+def test_those_that_cannot_are_refused_with_the_reason(ways, why):
+    done = run_plain("server", "--alternate", ways, 64, "--clients", 1)
+    assert done.returncode == 2 and why in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("words, why", [
+    (("--alternate", "A1,A3", 64), "--clients"), (("--alternate", "A1,A3", 64, 5, "--clients", 1), "BYTES alone"),
+    (("--alternate", "A1,A3", 64, "--clients", 1, "--pattern", "rr"), "stream"),
+    (("--alternate", "A1,A3", 64, "--clients", 1, "--messages", 5), "--seconds")])
+def test_so_is_what_has_no_turns(words, why):
+    done = run_plain("server", *words)
+    assert done.returncode == 2 and why in done.stderr
+
+
+def switches(pid):
+    """How often the threads of a process have waited, all together."""
+    return sum(int(line.split()[1]) for file in Path(f"/proc/{pid}/task").glob("*/status")
+               for line in file.read_text().splitlines() if line.startswith("voluntary_ctxt_switches"))
+
+
+def test_a_receiver_that_goes_away_ends_the_turns_of_all():
+    with server("--alternate", "A1,A3", 65536, "--clients", 3, "--seconds", 60, "--json") as a:
+        with client(a, 65536, 3, "--in-blocks", "--json") as b:
+            # Each thread of the client waits in recv() now and then.
+            while switches(b.process.pid) < 100:
+                time.sleep(0.01)
+            b.process.kill()
+            code, _, _ = a.finish()
+    assert code == 1
+
+
+@records.needs_root
+@pytest.mark.parametrize("path", ["lo", "veth"])
+def test_a_run_keeps_the_turns_in_its_record(path):
+    done = subprocess.run([records.ROOT / "build/trace_run", "--alternate", "a1-plain,SENDFILE", "64k", "2", "--path", path,
+                           "--seconds", "0.05", "--json", "-"], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    record = records.load(done.stdout)
+    turned, passes = record["experiment"]["alternation"], record["experiment"]["passes"]
+    assert turned["variants"] == ["A1-plain", "sendfile"] and set(turned["way"]) == {0, 1}
+    assert turned["block_bytes"] % (2 * 65536) == 0
+    assert passes["counted"] is None and passes["timed"]["cpu_shares"]["others"] is not None
+    assert record["experiment"]["outcome"]["status"] == "complete"
