@@ -12,7 +12,8 @@ import time
 import pytest
 
 from copyscope.common.errors import Unusable
-from copyscope_studies.matrix import cells, command, guests, rows, table
+from copyscope.runs import guests
+from copyscope_studies.matrix import cells, command, rows, runs, table
 from helpers import records
 
 MATRIX = records.ROOT / "tools" / "matrix"
@@ -26,7 +27,7 @@ def left_by_a_guest(folder, change=lambda data: None, status=0, said=""):
     (folder / f"{CELL.name}.json").write_text(json.dumps(data))
     (folder / f"{CELL.name}.status").write_text(f"{status}\n")
     (folder / f"{CELL.name}.err").write_text(said)
-    return guests.Outcome("6.12", folder)
+    return runs.Outcome("6.12", folder)
 
 
 def test_names_of_cells_are_names_of_files_and_all_different():
@@ -42,7 +43,7 @@ def test_what_is_named_twice_is_made_once():
 def test_a_word_with_a_space_reaches_trace_run_as_one():
     words = cells.Cell("nic, 3 % loss", "A3").words(65536, 200)
     assert words[-2:] == ["--netem", "loss 3%"]
-    assert "'loss 3%'" in guests.script({"x": words})
+    assert "'loss 3%'" in guests.script(runs.kind_of("6.12", {"x": words}))
 
 
 def test_a_row_shows_the_numbers_of_its_record(tmp_path):
@@ -97,27 +98,27 @@ def test_a_run_that_was_refused_says_why(tmp_path, status, said, why):
 
 
 def test_a_guest_that_died_says_so_in_each_cell(tmp_path):
-    row = rows.row(guests.Outcome("7.2", tmp_path, "no package"), CELL)
+    row = rows.row(runs.Outcome("7.2", tmp_path, "no package"), CELL)
     assert row.laws == "did not run: no package"
 
 
 def stand_in(tmp_path, monkeypatch, line):
-    """Puts a script in the place of tools/guest: fetching always works, else it does `line`."""
+    """Puts a script that does `line` in the place of tools/guest."""
     script = tmp_path / "guest"
-    script.write_text(f'#!/bin/sh\ncase " $* " in *" --fetch "*) exit 0 ;; esac\n{line}\n')
+    script.write_text(f'#!/bin/sh\n{line}\n')
     script.chmod(0o755)
     monkeypatch.setattr(guests, "GUEST", script)
 
 
 def test_a_kernel_may_name_its_architecture():
-    assert guests.guest_of("6.12-arm64")[1:] == ["--kernel", "6.12", "--arch", "arm64"]
-    assert guests.guest_of("6.12")[1:] == ["--kernel", "6.12"]
+    assert runs.guest_of("6.12-arm64") == ["--kernel", "6.12", "--arch", "arm64"]
+    assert runs.guest_of("6.12") == ["--kernel", "6.12"]
 
 
 def boot_all(folder, kernels, jobs):
     """Everything that guests do for one cell."""
-    runs = {CELL.name: CELL.words(65536, 1)}
-    return guests.boot_all(dict.fromkeys(kernels, runs), folder, jobs, lambda name: None)
+    missing = dict.fromkeys(kernels, {CELL.name: CELL.words(65536, 1)})
+    return runs.in_guests(missing, folder, jobs, lambda name: None)
 
 
 def test_what_an_earlier_guest_left_is_never_taken_for_this_ones(tmp_path, monkeypatch):
@@ -126,7 +127,7 @@ def test_what_an_earlier_guest_left_is_never_taken_for_this_ones(tmp_path, monke
     stand_in(tmp_path, monkeypatch, "echo it died >&2; exit 1")
     outcome, = boot_all(tmp_path, ["6.12"], 1)
     row = rows.row(outcome, CELL)
-    assert row.record is None and row.laws == "did not run: the guest ended with 1: it died"
+    assert row.record is None and row.laws == "did not run: it died"
 
 
 def test_a_folder_that_cannot_be_is_told_before_anything_boots(tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from copyscope_studies.matrix import guests, rows, table as sheets
+from copyscope_studies.matrix import rows, runs, table as sheets
 from copyscope_studies.matrix.cells import PATHS, VARIANTS, Cell
 from guest.boots import AT_A_TIME, RELEASES, Asked, Maker, dealt, run_lines, where_made
 from helpers import records
@@ -66,12 +66,12 @@ def by_cell(sheet: str) -> dict[tuple[str, str], dict]:
 def all_kernels(request, tmp_path_factory):
     """All runs of this file in one boot for each kernel."""
     return run_lines(tmp_path_factory.mktemp("matrix"), {name: words_of(cell) for name, cell in CELLS.items()},
-                     ["--nics", guests.NICS], KERNELS, makes, asked=Asked(request))
+                     ["--nics", runs.NICS], KERNELS, makes, asked=Asked(request))
 
 
 def rows_of(outcome, cells: list[Cell]) -> dict[tuple[str, str], dict]:
     """Rows of cells of one kernel by path and variant."""
-    left_by = guests.Outcome(outcome.release, outcome.folder)
+    left_by = runs.Outcome(outcome.release, outcome.folder)
     return by_cell(sheets.sheet([rows.row(left_by, cell) for cell in cells]))
 
 

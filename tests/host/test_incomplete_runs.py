@@ -13,7 +13,7 @@ from copyscope.records.documents import BadRecord
 from copyscope.records.run_record import Record
 from copyscope.runs import plan as sweep_plans
 from copyscope.runs.folder import Folder
-from copyscope_studies.matrix import cells, guests, rows, table
+from copyscope_studies.matrix import cells, rows, runs, table
 from helpers import plans
 from helpers.pictures import REAL
 
@@ -85,7 +85,7 @@ def test_a_cell_of_the_matrix_says_so_and_shows_no_number(how, tmp_path):
     cell = cells.Cell("veth", "A3")
     (tmp_path / f"{cell.name}.json").write_text(json.dumps(INCOMPLETE[how]))
     (tmp_path / f"{cell.name}.status").write_text("1\n")
-    row = rows.row(guests.Outcome("6.12", tmp_path), cell)
+    row = rows.row(runs.Outcome("6.12", tmp_path), cell)
     assert row.record is None and not row.fine and "not complete" in table.line(row)[-1]
 
 

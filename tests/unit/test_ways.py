@@ -19,7 +19,7 @@ from copyscope.records.load import load_records
 from copyscope_studies.facts import of_calls
 from copyscope_studies.matrix import answer, command, rows, ways
 from copyscope_studies.matrix.cells import ARM64, Cell
-from copyscope_studies.matrix.guests import Outcome
+from copyscope_studies.matrix.runs import Outcome
 from copyscope_studies.model import evaluate, of_ways
 from copyscope_studies.ways import CALLS_OF, PLAIN, RECV, WAYS, Way
 

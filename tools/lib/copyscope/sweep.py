@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from copyscope import cli
-from copyscope.batch import side_by_side
 from copyscope.cli import Parser, complain, folder, number, seconds, share, whole
 from copyscope.common.errors import CommandError, Unusable
 from copyscope.common.tables import VARIANTS
@@ -23,6 +22,7 @@ from copyscope.records.passes import BOTH, PASSES
 from copyscope.records.run_record import NO_PROFILE
 from copyscope.records.watch_record import check_watch, is_watch
 from copyscope.runs import answer, hosts, launch, paths, plan as plans, profile as profiles
+from copyscope.runs.guests import side_by_side
 from copyscope.runs.launch import HOST, clock
 from copyscope.runs.profile import DEFAULTS, Profile
 from copyscope.runs.sweep import Result, conduct

@@ -16,9 +16,11 @@ from copyscope.common.tables import PATHS_OF_ONE_HOST
 from copyscope.common.tree import BUILD, ROOT
 from copyscope.files import cache
 from copyscope.files.output_folder import OutputFolder, has_line
+from copyscope.runs import launch, paths
+from copyscope.runs.guests import side_by_side
 from copyscope.runs.launch import HOST
 
-from . import cells, guests, here, rows as reader, table, ways
+from . import cells, rows as reader, runs, table, ways
 from .ways import Made
 
 EXIT_FINE, EXIT_BROKEN = 0, 1
@@ -59,23 +61,19 @@ def build_parser() -> Parser:
         help=f"rows ({'; '.join(cells.PATHS)})".replace("%", "%%"))
     add("--variants", type=words(cells.VARIANTS), metavar="V;V",
         help=f"({'; '.join(cells.VARIANTS)})")
-    here.add_options(parser)
+    add("--path", choices=[each for each in paths.PATHS if paths.two_hosts(each)],
+        help="between this host and --host, by their own kernels, not in guests")
+    paths.add_words(parser)
     add("--ways", action="store_true", help="every way to send and to receive instead of variants, "
         f"on {', '.join(PATHS_OF_ONE_HOST)}")
     add("--resume", action="store_true", help="keep what DIR has of these runs; make the others")
     add("--bytes", type=whole(8, 1 << 20), default=65536, metavar="N", help="a message (65536)")
     add("--messages", type=whole(1, 10**6), default=200, metavar="N", help="a run (200)")
-    add("--jobs", type=whole(1, 64), default=default_jobs(), metavar="N",
+    add("--jobs", type=whole(1, 64), default=side_by_side(), metavar="N",
         help="guests at a time (one for each processor, as memory allows)")
     add("--out", type=folder, metavar="DIR", help="where the table and the records go")
     add("--quiet", action="store_true", help="no progress")
     return parser
-
-
-def default_jobs() -> int:
-    """As many guests as there are processors and room for."""
-    free_mib = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
-    return max(1, min(os.cpu_count() or 1, free_mib // (2 * guests.GUEST_MIB)))
 
 
 def shown_command(arguments: list[str]) -> str:
@@ -84,16 +82,28 @@ def shown_command(arguments: list[str]) -> str:
                                            else word for word in arguments)])
 
 
+def words_of_path(options: argparse.Namespace) -> list[str]:
+    """What trace_run is told of a path to another host."""
+    if options.path is None:
+        paths.settings_of(options, "veth")
+        return []
+    for name in ("paths", "kernels", "ways"):
+        if getattr(options, name):
+            raise Unusable(f"--{name} is for guests: leave it out with --path {options.path}")
+    launch.check_built(HOST)
+    return ["--path", options.path, *paths.words_of(paths.settings_of(options, options.path))]
+
+
 def wanted_cells(options: argparse.Namespace) -> list[cells.Cell]:
     """The runs that were asked for."""
     if options.ways:
         return cells.cells_of_ways(options.paths or PATHS_OF_ONE_HOST)
     return cells.cells([options.path] if options.path else options.paths or list(cells.PATHS),
-                       options.variants or cells.VARIANTS, here.words(options))
+                       options.variants or cells.VARIANTS, words_of_path(options))
 
 
 def missing_runs(options: argparse.Namespace, folder: Path,
-                 wanted: list[cells.Cell]) -> dict[str, guests.Runs]:
+                 wanted: list[cells.Cell]) -> dict[str, runs.Runs]:
     """The runs that are to be made, by kernel and name."""
     size, messages = options.bytes, options.messages
     return {kernel: {cell.name: cell.words(size, messages) for cell in wanted
@@ -114,8 +124,8 @@ def run(options: argparse.Namespace, folder: Path, wanted: list[cells.Cell],
         if not options.quiet:
             print(f"{done}/{total} {name}", file=sys.stderr, flush=True)
 
-    outcomes = [here.make_all(missing[HOST], folder, step)] if options.path else \
-        guests.boot_all(missing, folder, options.jobs, step)
+    outcomes = [runs.between_hosts(missing[HOST], folder, step)] if options.path else \
+        runs.in_guests(missing, folder, options.jobs, step)
     found = reader.rows(outcomes, wanted)
     write(options, found, arguments)
     broken = [row for row in found if row.record and not row.fine]

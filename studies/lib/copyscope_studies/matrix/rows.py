@@ -9,9 +9,10 @@ from pathlib import Path
 from copyscope.records.documents import BadRecord
 from copyscope.records.load import load_record
 from copyscope.records.run_record import Record
+from copyscope.runs.launch import last_line
 
 from .cells import Cell
-from .guests import Outcome
+from .runs import LEFT, Outcome
 
 # All well, a law broke, the probes missed events.
 WITH_RECORD = (0, 1, 4)
@@ -66,19 +67,13 @@ class Row:
         return f"all {len(self.record.data['laws'])} balanced"
 
 
-def last_line(file: Path) -> str:
-    """What a run said last."""
-    lines = file.read_text(errors="replace").strip().splitlines() if file.exists() else []
-    return lines[-1].removeprefix("trace_run: ") if lines else "trace_run printed no message"
-
-
 def row(outcome: Outcome, cell: Cell) -> Row:
     """Read one cell."""
-    record, status = outcome.folder / f"{cell.name}.json", outcome.folder / f"{cell.name}.status"
+    record, said, status = (outcome.folder / f"{cell.name}.{kind}" for kind in LEFT)
     if not status.exists():
         return Row(outcome.kernel, cell, None, outcome.why or "the guest ended before this run")
     if not record.exists() or int(status.read_text()) not in WITH_RECORD:
-        return Row(outcome.kernel, cell, None, last_line(outcome.folder / f"{cell.name}.err"))
+        return Row(outcome.kernel, cell, None, last_line(said.read_text(errors="replace")))
     try:
         found = load_record(record)
     except BadRecord as error:

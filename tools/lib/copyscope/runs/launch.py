@@ -9,10 +9,11 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from copyscope.common.errors import Refused, Unusable
+from copyscope.common.errors import CommandError, Refused, Unusable
 from copyscope.common.programs import kill_with_parent
 from copyscope.common.tables import PATHS_OF_NICS
 from copyscope.common.tree import BUILD, ROOT
@@ -24,6 +25,9 @@ EXIT_FINE, EXIT_USAGE, EXIT_REFUSED, EXIT_BLIND = 0, 2, 3, 4
 PATIENCE_S, GUEST_PATIENCE_S = 60, 600
 # Over two hosts trace_run itself waits for the other one, and says what it waited for in vain.
 PEER_PATIENCE_S = 240
+# How often who looks at a run while it is made does so.
+LOOK_S = 0.02
+Look = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -101,10 +105,22 @@ def refuse(run: Run, record: Path | None, status: int, stderr: str) -> None:
         raise Refused(last_line(stderr))
 
 
-def make(run: Run, record: Path | None, seconds: float, kernel: str,
-         passes: str = BOTH) -> Outcome:
-    """Make one run, with its record in a file or in the outcome. Raise an error that every other
-    run would meet too."""
+def ended(process: subprocess.Popen[str], patience_s: float, look: Look | None) -> tuple[str, str]:
+    """Wait for the end of a run, looking again and again; what it said on stdout and stderr."""
+    until = time.monotonic() + patience_s
+    while look and time.monotonic() < until:
+        look()
+        try:
+            return process.communicate(timeout=LOOK_S)
+        except subprocess.TimeoutExpired:
+            continue
+    return process.communicate(timeout=max(0, until - time.monotonic()))
+
+
+def make(run: Run, record: Path | None, seconds: float, kernel: str, passes: str = BOTH,
+         look: Look | None = None) -> Outcome:
+    """Make one run, with its record in a file or in the outcome; call `look` again and again while
+    it is made. Raise an error that every other run would meet too."""
     command = command_of(run, record, seconds, kernel, passes)
     patience = seconds + (GUEST_PATIENCE_S if kernel != HOST else
                           PEER_PATIENCE_S if word_after(run, "--host") else PATIENCE_S)
@@ -115,7 +131,7 @@ def make(run: Run, record: Path | None, seconds: float, kernel: str,
                           stderr=subprocess.PIPE, text=True, errors="replace",
                           preexec_fn=kill_with_parent()) as process:
         try:
-            said, stderr = process.communicate(timeout=patience)
+            said, stderr = ended(process, patience, look)
             status = process.returncode
         except subprocess.TimeoutExpired:
             process.kill()
@@ -125,6 +141,14 @@ def make(run: Run, record: Path | None, seconds: float, kernel: str,
             raise
     refuse(run, record, status, stderr)
     return Outcome(status, stderr, command, said or "")
+
+
+def record_of(run: Run, seconds: float, passes: str = BOTH, look: Look | None = None) -> str:
+    """Make one run on this kernel; its record. Any failure is an error."""
+    outcome = make(run, None, seconds, HOST, passes, look)
+    if outcome.status != EXIT_FINE:
+        raise CommandError(f"{run.name}: {last_line(outcome.stderr)}")
+    return outcome.said
 
 
 # The progress of a sweep: a bar with the time left on a terminal, lines in a pipe.

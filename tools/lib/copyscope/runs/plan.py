@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from copyscope.batch import side_by_side
 from copyscope.common.errors import Unusable
 from copyscope.common.tables import LEAST_BYTES, MOST_BYTES, MOST_THREADS
 from copyscope.records import caches
 from copyscope.records.load import MOST_RUNS
 from copyscope.records.passes import BOTH, COUNTED, TIMED
 
+from .guests import side_by_side
 from .launch import HOST, Run
 from .paths import two_hosts, words_of
 from .profile import Profile

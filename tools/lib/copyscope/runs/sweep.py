@@ -9,14 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from copyscope import batch
-from copyscope.batch import Begun, Told
 from copyscope.records.load import load_record, load_sweep
 from copyscope.records.passes import COUNTED
 from copyscope.records.run_record import Record
 
-from . import launch, pairs, plan as plans, tables
+from . import guests, launch, pairs, plan as plans, tables
 from .folder import Folder
+from .guests import Absent, Begun, Told
 from .launch import Progress
 from .quiet import Quiet, disturbed
 from .series import Series
@@ -93,10 +92,13 @@ def make_in_guests(folder: Folder, missing: list[plans.Run], plan: dict[str, Any
     runs = {run.name: run for run in missing}
     words = {run.name: launch.command_in_guest(run, plan["seconds"], plan["pass"])
              for run in missing}
-    options = launch.guest_options(missing[0], plan["kernel"])
+    kind = guests.Kind(launch.guest_options(missing[0], plan["kernel"]), words)
     patience_s = plan["seconds"] + launch.GUEST_PATIENCE_S
-    with contextlib.closing(batch.make(options, words, patience_s)) as told:
-        for each in told:
+    with contextlib.closing(guests.make({"": kind}, patience_s,
+                                        guests.side_by_side(len(words)))) as told:
+        for _, each in told:
+            if isinstance(each, Absent):
+                raise each.error
             if isinstance(each, Told):
                 progress.tell(f"sweep: {each.line}")
             elif isinstance(each, Begun):

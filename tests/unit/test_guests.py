@@ -2,6 +2,7 @@
 """Many runs share few guests: each run comes home as it ends, and a guest that dies takes one along."""
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
@@ -10,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from copyscope import batch
-from copyscope.batch import Begun, Ended, Told, script
 from copyscope.common.errors import CommandError, Refused, Unusable
-from copyscope.runs import launch, plan as plans, profile as profiles, sweep
+from copyscope.runs import guests, launch, plan as plans, profile as profiles, sweep
+from copyscope.runs.guests import Absent, Begun, Ended, Kind, Told, script
 from helpers import processes
 from helpers.pictures import made, two_passes
 
@@ -21,9 +21,9 @@ PATIENCE_S = 600
 # As tools/guest, but on this kernel: the words after -- are run, where the runs' files may lie.
 GUEST = """#!/bin/sh
 echo x >>boots
+{before}
 while [ "$1" != -- ]; do shift; done
 shift
-{before}
 export GUEST_PID=$$
 exec "$@"
 """
@@ -56,11 +56,10 @@ def fixture_place(tmp_path, monkeypatch) -> Path:
     (tmp_path / "run").write_text(RUN)
     (tmp_path / "run").chmod(0o755)
     boots(tmp_path)
-    monkeypatch.setattr(batch, "GUEST", tmp_path / "guest")
-    monkeypatch.setattr(batch, "ROOT", tmp_path)
-    monkeypatch.setattr(batch, "LOOK_S", 0.05)
-    monkeypatch.setattr(batch, "script", lambda runs: script(runs, place=own_folder(tmp_path)))
-    monkeypatch.setattr(batch, "side_by_side", lambda runs: 1)
+    monkeypatch.setattr(guests, "GUEST", tmp_path / "guest")
+    monkeypatch.setattr(guests, "ROOT", tmp_path)
+    monkeypatch.setattr(guests, "LOOK_S", 0.05)
+    monkeypatch.setattr(guests, "script", lambda kind: script(kind, place=own_folder(tmp_path)))
     return tmp_path
 
 
@@ -77,18 +76,24 @@ def boots(place: Path, before: str = "") -> None:
     (place / "guest").chmod(0o755)
 
 
-def asked(*kinds: str) -> Generator[Begun | Ended | Told, None, None]:
-    """Asks for runs of these kinds, which are named by their place and kind."""
-    runs = {f"{number}{kind}": ["./run", kind] for number, kind in enumerate(kinds)}
-    return batch.make(["--kernel", "6.12"], runs, PATIENCE_S)
+def runs_of(*kinds: str) -> Kind:
+    """Runs of these kinds, which are named by their place and kind."""
+    return Kind(["--kernel", "6.12"], {f"{number}{kind}": ["./run", kind] for number, kind in enumerate(kinds)})
 
 
-def told(*kinds: str) -> list[Begun | Ended | Told]:
+def asked(*kinds: str, most: int = 1) -> Generator[Begun | Ended | Told | Absent, None, None]:
+    """Asks for such runs of guests of one kind."""
+    with contextlib.closing(guests.make({"": runs_of(*kinds)}, PATIENCE_S, most)) as events:
+        for _, each in events:
+            yield each
+
+
+def told(*kinds: str, most: int = 1) -> list[Begun | Ended | Told | Absent]:
     """What comes of such runs."""
-    return list(asked(*kinds))
+    return list(asked(*kinds, most=most))
 
 
-def statuses(found: list[Begun | Ended | Told]) -> dict[str, int]:
+def statuses(found: list[Begun | Ended | Told | Absent]) -> dict[str, int]:
     """How each run ended."""
     return {each.name: each.status for each in found if isinstance(each, Ended)}
 
@@ -123,18 +128,27 @@ def test_a_run_that_hangs_is_killed_and_the_others_are_made(monkeypatch):
     while Begun("1hangs") not in found:
         found.append(next(runs))
     plain = time.monotonic
-    monkeypatch.setattr(batch.time, "monotonic", lambda: plain() + 2 * PATIENCE_S)
+    monkeypatch.setattr(guests.time, "monotonic", lambda: plain() + 2 * PATIENCE_S)
     found += list(runs)
-    assert statuses(found) == {"0fine": 0, "1hangs": batch.STATUS_TIME, "2fine": 0}
+    assert statuses(found) == {"0fine": 0, "1hangs": guests.STATUS_TIME, "2fine": 0}
     assert f"it had not ended after {PATIENCE_S} s" in found[3].said
 
 
 @pytest.mark.parametrize("status, error", [(1, CommandError), (2, Unusable), (3, Refused)])
-def test_a_guest_that_never_came_up_ends_it_in_its_own_line(place, status, error):
+def test_a_guest_that_never_came_up_is_told_in_its_own_line(place, status, error):
     boots(place, f"echo 'guest: no such thing' >&2; exit {status}")
-    with pytest.raises(error, match="guest: no such thing"):
-        told("fine", "fine")
+    absent, = told("fine", "fine")
+    assert type(absent.error) is error and str(absent.error) == "guest: no such thing"
     assert count(place, "boots") == 1
+
+
+def test_kinds_are_made_each_with_what_comes_before_and_one_that_is_absent_hinders_none(place):
+    boots(place, 'case $* in *absent*) exit 3 ;; esac')
+    kinds = {"absent": Kind(["--kernel", "absent"], {"x": ["./run", "fine"]}),
+             "there": Kind(["--kernel", "6.12"], {"x": ["./run", "fine"]}, "echo before >>order")}
+    found = list(guests.make(kinds, PATIENCE_S, 1))
+    assert [(kind, type(each)) for kind, each in found] == [("absent", Absent), ("there", Begun), ("there", Ended)]
+    assert (place / "order").read_text().split() == ["before", "fine"]
 
 
 def test_a_fault_of_the_kernel_fails_the_run_that_it_came_with(place):
@@ -150,9 +164,8 @@ def test_a_fault_of_the_kernel_fails_the_run_that_it_came_with(place):
     assert any(isinstance(each, Told) and "ended with 1" in each.line for each in found)
 
 
-def test_guests_run_side_by_side_and_each_run_is_made_once(place, monkeypatch):
-    monkeypatch.setattr(batch, "side_by_side", lambda runs: 2)
-    found = told(*["fine"] * 9)
+def test_guests_run_side_by_side_and_each_run_is_made_once(place):
+    found = told(*["fine"] * 9, most=2)
     assert sorted(statuses(found)) == [f"{number}fine" for number in range(9)]
     assert count(place, "boots") == 2 and count(place, "order") == 9
 
@@ -181,14 +194,14 @@ def link(name: str) -> str:
 
 @pytest.mark.parametrize("sent", [b"what\n", b"x" * 2000, b"end a 0 0 -1 0\n", b"end a 0 0 1\n"])
 def test_what_is_no_reply_is_refused(sent):
-    with pytest.raises(batch.Damaged):
-        batch.Reader().feed(sent)
+    with pytest.raises(guests.Damaged):
+        guests.Reader().feed(sent)
 
 
 def test_a_reply_may_come_in_pieces_of_any_length():
     sent = b"begin a\nend a 0 0 8 4\n{\n\"end\"}why\nbegin b\nend b 1 0 0 3\nno\n"
     for size in range(1, 30):
-        reader, found = batch.Reader(), []
+        reader, found = guests.Reader(), []
         for place in range(0, len(sent), size):
             found += reader.feed(sent[place:place + size])
         assert found == [Begun("a"), Ended("a", 0, "why\n", b'{\n"end"}'), Begun("b"),
@@ -196,10 +209,11 @@ def test_a_reply_may_come_in_pieces_of_any_length():
 
 
 def test_runs_are_dealt_by_turns_and_no_guest_gets_too_many():
-    runs = {str(number): ["x"] for number in range(200)}
-    shares = batch.dealt(runs, 2)
+    kind = Kind([], {str(number): ["x"] for number in range(200)})
+    shares = [each.runs for each in guests.dealt(kind, 2)]
     assert len(shares) == 4 and list(shares[0])[:2] == ["0", "4"]
-    assert sorted(name for share in shares for name in share) == sorted(runs)
+    assert sorted(name for share in shares for name in share) == sorted(kind.runs)
+    assert not guests.dealt(Kind([], {}), 2)
 
 
 # A sweep
@@ -220,16 +234,16 @@ def test_a_guest_is_told_what_tools_trace_run_would_tell_it():
 
 
 def test_a_sweep_keeps_each_run_of_a_guest_and_sets_failed_ones_aside(tmp_path, monkeypatch):
-    def in_guests(_options, words, _patience_s):
-        for name, command in words.items():
-            yield Begun(name)
+    def in_guests(kinds, _patience_s, _most):
+        for name, command in kinds[""].runs.items():
+            yield "", Begun(name)
             data = two_passes(made("A1-host"))
             data["experiment"]["workload"].update(variant=command[1], bytes=int(command[2]), threads=1)
             failed = name == failing
-            yield Ended(name, int(failed), "why\n" * failed, None if failed else json.dumps(data).encode())
-        yield Told("a guest ended with 1: oh")
+            yield "", Ended(name, int(failed), "why\n" * failed, None if failed else json.dumps(data).encode())
+        yield "", Told("a guest ended with 1: oh")
     monkeypatch.setattr(launch, "check_built", lambda _: None)
-    monkeypatch.setattr(batch, "make", in_guests)
+    monkeypatch.setattr(guests, "make", in_guests)
     plan = planned()
     failing = plans.runs(plan)[1].name
     result = sweep.conduct(tmp_path / "out", plan, [], quiet=True)

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from copyscope.common.errors import CommandError, Refused, Unusable, shown
 from copyscope.common.programs import kill_with_parent
@@ -18,12 +18,15 @@ from copyscope.common.tree import GUEST, ROOT
 
 # What a guest does that makes many runs: each after the other, whatever becomes of it.
 
+Runs = Mapping[str, Sequence[str]]
+
 # Bits of /proc/sys/kernel/tainted that a run may add: the kernel died, warned, or hung.
 FAULTS = 1 << 7 | 1 << 9 | 1 << 14
 # Two lines for each run, and after the second one its record and what it said, as they are: each
 # comes home as soon as it is there, so that a guest that dies later takes nothing along. The next
 # one begins when that is done: what faults the kernel reports until then are of this one.
 SCRIPT = """\
+{before}
 faults() {{
 	echo $(($(cat /proc/sys/kernel/tainted) & {faults}))
 }}
@@ -50,16 +53,22 @@ mkfifo {place}/next
 """
 
 
-def lines_of(runs: Mapping[str, Sequence[str]]) -> str:
-    """The lines by which trace_run --runs makes runs, by name the words of each."""
-    return "".join(f"{name} {shlex.join(words)}\n" for name, words in runs.items())
+@dataclass(frozen=True)
+class Kind:
+    """Runs for guests of one kind: what tools/guest is told, by name the words of each run, and
+    what a guest's shell does before them."""
+
+    options: Sequence[str]
+    runs: Runs
+    before: str = ""
 
 
-def script(runs: Mapping[str, Sequence[str]], place: str = "/out") -> str:
+def script(kind: Kind, place: str = "/out") -> str:
     """A shell script that makes the runs, commands of one program, and brings each home."""
-    program, = {words[0] for words in runs.values()}
-    return SCRIPT.format(faults=FAULTS, place=place, program=program,
-                         lines=lines_of({name: words[1:] for name, words in runs.items()}))
+    program, = {words[0] for words in kind.runs.values()}
+    lines = (f"{name} {shlex.join(words[1:])}\n" for name, words in kind.runs.items())
+    return SCRIPT.format(before=kind.before, faults=FAULTS, place=place, program=program,
+                         lines="".join(lines))
 
 
 # What a guest sends that makes many runs; nothing of it is trusted.
@@ -78,12 +87,14 @@ class Begun:
 
 @dataclass(frozen=True)
 class Ended:
-    """A run that has ended: its exit status, what it said, and its record, None if it left none."""
+    """A run that has ended: its exit status, what it said, its record, None if it left none, and
+    whether its guest ended with it."""
 
     name: str
     status: int
     said: str
     record: bytes | None = None
+    lost: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,6 +102,13 @@ class Told:
     """What is to be said of a guest, and of none of its runs."""
 
     line: str
+
+
+@dataclass(frozen=True)
+class Absent:
+    """Guests of a kind do not come up: what is left of its runs is not made."""
+
+    error: CommandError
 
 
 class Damaged(CommandError):
@@ -151,21 +169,21 @@ LOOK_S = 1.0
 # What tools/guest --timeout takes.
 MOST_S = 10**6
 STATUS_USAGE, STATUS_REFUSED, STATUS_TIME = 2, 3, 124
-Runs = dict[str, Sequence[str]]
 
 
 class Guest:
-    """One guest, and the runs that it has not brought home yet."""
+    """One guest of a kind, which has a name, and the runs that it has not brought home yet."""
 
-    def __init__(self, options: Sequence[str], runs: Runs, patience_s: float) -> None:
-        self.left, self.patience_s = dict(runs), patience_s
+    def __init__(self, name: str, kind: Kind, patience_s: float) -> None:
+        self.name, self.kind = name, kind
+        self.left, self.patience_s = dict(kind.runs), patience_s
         self.doing, self.brought, self.up, self.over = "", 0, False, False
         self.killed_for = ""
         self.reply, self.heard_at = Reader(), time.monotonic()
         self.complaints = tempfile.TemporaryFile()
-        limit_s = min(MOST_S, int(patience_s * (len(runs) + 1)))
-        command = [GUEST, *options, "--memory", f"{GUEST_MIB}M", "--timeout", limit_s,
-                   "--", "sh", "-c", script(runs)]
+        limit_s = min(MOST_S, int(patience_s * (len(kind.runs) + 1)))
+        command = [GUEST, *kind.options, "--memory", f"{GUEST_MIB}M", "--timeout", limit_s,
+                   "--", "sh", "-c", script(kind)]
         self.process = subprocess.Popen(
             [str(word) for word in command], cwd=ROOT, env={**os.environ, "LC_ALL": "C"},
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.complaints,
@@ -217,17 +235,18 @@ class Guest:
         lines = self.complaints.read().decode("utf-8", "replace").split("\n")
         return next((line.strip() for line in reversed(lines) if line.strip()), "no message")
 
-    def settle(self) -> Ended | Told | None:
-        """It is over: the run that it took along, or what else is to be said of its end. Raise an
-        error that every other guest would meet, too."""
+    def settle(self) -> Ended | Told | Absent | None:
+        """It is over: the run that it took along, or what else is to be said of its end."""
         status = self.process.wait()
         why = self.killed_for or self.last_words()
         if self.doing:
-            lost = Ended(self.doing, STATUS_TIME if self.killed_for else status or 1, f"{why}\n")
+            lost = Ended(self.doing, STATUS_TIME if self.killed_for else status or 1, f"{why}\n",
+                         lost=True)
             self.note(lost)
             return lost
         if self.left and not self.brought:
-            raise {STATUS_USAGE: Unusable, STATUS_REFUSED: Refused}.get(status, CommandError)(why)
+            return Absent({STATUS_USAGE: Unusable, STATUS_REFUSED: Refused}.get(
+                status, CommandError)(why))
         return Told(f"a guest ended with {status}: {why}") if status else None
 
     def close(self) -> None:
@@ -239,35 +258,40 @@ class Guest:
             self.process.stdout.close()
 
 
-def side_by_side(runs: int) -> int:
-    """How many guests are worth their boots: one for each processor, as memory allows."""
+def side_by_side(runs: int | None = None) -> int:
+    """How many guests are worth their boots for so many runs, or at all: one for each processor, as
+    memory allows."""
     free_mib = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
-    return max(1, min(os.cpu_count() or 1, free_mib // (2 * GUEST_MIB), runs // FEWEST_RUNS))
+    most = min(os.cpu_count() or 1, free_mib // (2 * GUEST_MIB))
+    return max(1, most if runs is None else min(most, runs // FEWEST_RUNS))
 
 
-def dealt(runs: Mapping[str, Sequence[str]], guests: int) -> list[Runs]:
-    """The runs of each guest: by turns, as neighbours in the list take as long."""
-    guests = max(guests, -(-len(runs) // MOST_RUNS))
-    names = list(runs)
-    return [{name: runs[name] for name in names[first::guests]} for first in range(guests)]
+def dealt(kind: Kind, guests: int) -> list[Kind]:
+    """What each guest gets: runs by turns, as neighbours in the list take as long."""
+    guests = max(guests, -(-len(kind.runs) // MOST_RUNS))
+    names = list(kind.runs)
+    return [replace(kind, runs={name: kind.runs[name] for name in names[first::guests]})
+            for first in range(min(guests, len(names)))]
 
 
-def make(options: Sequence[str], runs: Mapping[str, Sequence[str]],
-         patience_s: float) -> Generator[Begun | Ended | Told, None, None]:
-    """Make the runs, by name the words of a command that takes --json FILE, in guests that
-    tools/guest boots with these options. A guest that ends early takes one run along, which has
-    failed; those after it are made in another guest."""
-    most = side_by_side(len(runs))
-    waiting, guests = dealt(runs, most) if runs else [], list[Guest]()
+def make(kinds: Mapping[str, Kind], patience_s: float, most: int
+         ) -> Generator[tuple[str, Begun | Ended | Told | Absent], None, None]:
+    """Make the runs of each kind, by the names of the kinds, in guests, `most` at a time; tell what
+    becomes of each. A guest that ends early takes one run along, which has failed; those after it
+    are made in another guest."""
+    each = most // max(1, len(kinds))
+    waiting = [(name, share) for name, kind in kinds.items() for share in dealt(kind, each)]
+    guests = list[Guest]()
     with selectors.DefaultSelector() as selector:
         try:
             while waiting or guests:
                 # Guests that start together would both pack the same files.
-                if waiting and len(guests) < most and all(each.up for each in guests):
-                    guests.append(Guest(options, waiting.pop(0), patience_s))
+                if waiting and len(guests) < most and all(guest.up for guest in guests):
+                    guests.append(Guest(*waiting.pop(0), patience_s))
                     selector.register(guests[-1].output, selectors.EVENT_READ, guests[-1])
                 for key, _ in selector.select(LOOK_S):
-                    yield from key.data.hear()
+                    for event in key.data.hear():
+                        yield key.data.name, event
                 for guest in list(guests):
                     guest.look()
                     if not guest.over:
@@ -279,9 +303,11 @@ def make(options: Sequence[str], runs: Mapping[str, Sequence[str]],
                     finally:
                         guest.close()
                     if said:
-                        yield said
-                    if guest.left:
-                        waiting.insert(0, guest.left)
+                        yield guest.name, said
+                    if isinstance(said, Absent):
+                        waiting = [one for one in waiting if one[0] != guest.name]
+                    elif guest.left:
+                        waiting.insert(0, (guest.name, replace(guest.kind, runs=guest.left)))
         finally:
             for guest in guests:
                 guest.close()
