@@ -5,19 +5,16 @@
 # Leaves /out/NAME.{json,status,err} and /out/stranger.pid; prints "up" first, so that whoever waits
 # for the boot knows.
 set -euo pipefail
+. tests/helpers/saved.sh
 
 echo up
 
 # run NAME LAST_PID COMMAND...: in a PID namespace that goes on after that number.
 run() {
-	local name=$1 last=$2 status=0
-	shift 2
 	# shellcheck disable=SC2016 # the inner shell is to see these
-	unshare --pid --fork --kill-child "${options[@]}" bash -c '
+	saved "$1" unshare --pid --fork --kill-child "${options[@]}" bash -c '
 		echo "$0" >/proc/sys/kernel/ns_last_pid
-		exec "$@"' "$last" "$@" --json "/out/$name.json" \
-		</dev/null >"/out/$name.out" 2>"/out/$name.err" || status=$?
-	echo "$status" >"/out/$name.status"
+		exec "$@"' "${@:2}" --json "/out/$1.json"
 }
 
 options=(--mount-proc)

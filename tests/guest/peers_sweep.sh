@@ -6,20 +6,14 @@
 # COMMAND is a sweep without --out. Leaves in /out: sweep/, its folder; of the sweep that was cut off when it had RUNS
 # runs cut.status, cut.out, cut.err and cut.runs, the sums of its runs; whole.* of the one that went on.
 set -euo pipefail
+. tests/helpers/saved.sh
 least=$1
 shift
 made() { find /out/sweep/runs -name '*.json' "$@" 2>/dev/null || true; }
 runs() { made -exec sha256sum {} + >"/out/$1.runs"; }
-# usage: sweep NAME COMMAND...
-sweep() {
-	local name=$1
-	shift
-	status=0
-	"$@" --quiet --out /out/sweep </dev/null >"/out/$name.out" 2>"/out/$name.err" || status=$?
-	echo "$status" >"/out/$name.status"
-}
+sweep=("$@" --quiet --out /out/sweep)
 
-sweep cut "$@" &
+saved cut "${sweep[@]}" &
 swept=$!
 until [[ $(made | wc -l) -ge $least ]]; do
 	kill -0 "$swept" 2>/dev/null || break
@@ -29,5 +23,5 @@ ip link set eth0 down
 wait "$swept"
 runs cut
 ip link set eth0 up
-sweep whole "$@"
+saved whole "${sweep[@]}"
 runs whole

@@ -6,18 +6,16 @@
 # usage: runs_with_faults.sh LIST
 # Leaves /out/NAME.{json,status,out,err}, and in /out/NAME.faults how many changes the last try met.
 set -euo pipefail
+. tests/helpers/saved.sh
 
 # Above the workload's priority, which device_faults gives the run.
 priority=(chrt -f 2)
 [[ -v COPYSCOPE_FIFO ]] || priority=()
 
 run_once() {
-	local name=$1 how=$2 where=$3 device=$4 status=0
-	shift 4
-	"${priority[@]}" build/tests/guest/device_faults "$how" "$where" "$device" "/out/$name.faults" \
-		build/trace_run "$@" --pass counted --json "/out/$name.json" \
-		</dev/null >"/out/$name.out" 2>"/out/$name.err" || status=$?
-	echo "$status" >"/out/$name.status"
+	local name=$1 how=$2 where=$3 device=$4
+	saved "$name" "${priority[@]}" build/tests/guest/device_faults "$how" "$where" "$device" "/out/$name.faults" \
+		build/trace_run "${@:5}" --pass counted --json "/out/$name.json"
 }
 
 while read -r name how where device arguments; do

@@ -28,14 +28,14 @@ RUNS |= {
 FAULTS = ("filter", "xdp", "tun", "checksum")
 FAULT_BYTES = 4093
 FAULT_RUN = f"A3 {FAULT_BYTES} 1 --messages 300 --pattern rr"
-FAULTED = "modprobe tun" + "".join(f"""
+FAULTED = ". tests/helpers/saved.sh\nmodprobe tun" + "".join(f"""
     build/tests/guest/fault_inject {how} & injector=$!
-    build/trace_run {FAULT_RUN} --pass counted --json /out/{how}.json >/out/{how}.out 2>/out/{how}.err
-    echo $? >/out/{how}.status; kill $injector""" for how in FAULTS)
+    saved {how} build/trace_run {FAULT_RUN} --pass counted --json /out/{how}.json
+    kill $injector""" for how in FAULTS)
 # 6.1 has one net.core.optmem_max: outside a throwaway guest no run may touch it.
 REFUSED = """
-env -u COPYSCOPE_GUEST build/trace_run A3 64 1 --messages 1 --optmem 4096 >/out/refused.out 2>/out/refused.err
-echo $? >/out/refused.status
+. tests/helpers/saved.sh
+saved refused env -u COPYSCOPE_GUEST build/trace_run A3 64 1 --messages 1 --optmem 4096
 cat /proc/sys/net/core/optmem_max >/out/refused.limit
 """
 SCRIPTS = {"6.1": REFUSED, "6.12": FAULTED}

@@ -53,9 +53,8 @@ def boot(release: str, folder: Path, runs: dict[str, str], *options: str) -> Out
     """These runs in one guest under the plugin."""
     listing = folder / "runs"
     listing.write_text("".join(f"{name} {words}\n" for name, words in runs.items()))
-    script = f"""while read -r name words; do
-        build/trace_run $words --counters model --quiet --json /out/$name.json 2>/out/$name.err </dev/null
-        echo $? >/out/$name.status
+    script = f""". tests/helpers/saved.sh; while read -r name words; do
+        saved $name build/trace_run $words --counters model --quiet --json /out/$name.json
     done <{listing}"""
     done = subprocess.run([str(word) for word in (
         GUEST, "--kernel", release, *options, "--model", "", "--timeout", TIMEOUT_S, "--add", listing,

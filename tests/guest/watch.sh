@@ -9,6 +9,7 @@
 # usage: watch.sh PART...
 # Leaves /out/PART.{json,err,status}, what programs told, and a record of each run of the workload.
 set -euo pipefail
+. tests/helpers/saved.sh
 . tests/helpers/witness.sh
 
 echo up
@@ -22,8 +23,7 @@ refusals=build/tests/guest/refusals
 workload() { echo "build/trace_run ${*:2} --pass timed --path lo --quiet --json /out/$1.json"; }
 
 whole() {
-	local status=0
-	"${scheduled[@]}" build/watch --json /out/whole.json -- bash -c "
+	saved whole "${scheduled[@]}" build/watch --json /out/whole.json -- bash -c "
 		$(workload A1 A1 4093 2 --messages 23)
 		$(workload A3 A3 65536 2 --messages 23)
 		$(workload limited A3 65536 2 --messages 23 --memlock 128k)
@@ -33,23 +33,18 @@ whole() {
 		unshare -n bash -c '
 			ip link set lo up
 			! sysctl -qw net.core.optmem_max=2048 || $refusals both >/out/both.told'
-		$traffic </dev/null >/out/whole.told" 2>/out/whole.err || status=$?
-	echo "$status" >/out/whole.status
+		$traffic </dev/null >/out/whole.told"
 }
 
 # The run counts by programs of its own.
 detail() {
-	local status=0
-	"${scheduled[@]}" build/watch --detail --books calls --cpu --json /out/detail.json -- build/trace_run A3 65536 2 --messages 23 \
-		--pass counted --path veth --no-sg --quiet --json /out/detail_run.json 2>/out/detail.err || status=$?
-	echo "$status" >/out/detail.status
+	saved detail "${scheduled[@]}" build/watch --detail --books calls --cpu --json /out/detail.json -- \
+		build/trace_run A3 65536 2 --messages 23 --pass counted --path veth --no-sg --quiet --json /out/detail_run.json
 }
 
 hold() {
-	local status=0
-	"${scheduled[@]}" build/watch --sizes --json "/out/$1.json" -- build/trace_run "$2" 65536 1 --messages 23 \
-		--pass timed "${@:3}" --quiet --json "/out/$1_run.json" 2>"/out/$1.err" || status=$?
-	echo "$status" >"/out/$1.status"
+	saved "$1" "${scheduled[@]}" build/watch --sizes --json "/out/$1.json" -- \
+		build/trace_run "$2" 65536 1 --messages 23 --pass timed "${@:3}" --quiet --json "/out/$1_run.json"
 }
 
 holds() {
@@ -59,14 +54,12 @@ holds() {
 }
 
 datagrams() {
-	local fault status
+	local fault name
 	for fault in "" lose-queued lose-taken lose-handed; do
-		status=0
+		name=datagrams${fault:+.$fault}
 		# shellcheck disable=SC2086 # words
-		"${scheduled[@]}" build/watch ${fault:+--break $fault} --json "/out/datagrams${fault:+.$fault}.json" -- \
-			bash -c "echo go | build/tests/guest/datagrams 23 >/out/datagrams.told" \
-			2>"/out/datagrams${fault:+.$fault}.err" || status=$?
-		echo "$status" >"/out/datagrams${fault:+.$fault}.status"
+		saved "$name" "${scheduled[@]}" build/watch ${fault:+--break $fault} --json "/out/$name.json" -- \
+			bash -c "echo go | build/tests/guest/datagrams 23 >/out/datagrams.told"
 	done
 }
 
@@ -153,14 +146,13 @@ spliced() {
 }
 
 ends() {
-	local tracer status=0
+	local tracer
 	__BPFTRACE_NOTIFY_PROBES_ATTACHED=1 bpftrace tests/guest/books_end.bt >/out/ends.told 2>/out/ends.tracer &
 	tracer=$!
 	until_says PROBES_ATTACHED /out/ends.tracer "$tracer"
-	"${scheduled[@]}" build/watch --json /out/ends.json -- bash -c "
+	saved ends "${scheduled[@]}" build/watch --json /out/ends.json -- bash -c "
 		$(workload ends.run A1 4093 2 --messages 23)
-		echo go | build/tests/guest/datagrams 23 >/dev/null" 2>/out/ends.err || status=$?
-	echo "$status" >/out/ends.status
+		echo go | build/tests/guest/datagrams 23 >/dev/null"
 	end_witness "$tracer"
 	build/watch --backend tracepoint --json /out/ends.tracepoint.json -- true 2>/out/ends.tracepoint.err
 }

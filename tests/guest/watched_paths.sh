@@ -7,6 +7,7 @@
 # LIST has a line NAME WORDS... for each path, in which + stands for a space; BACKEND is the watch's.
 # Leaves /out/NAME-VARIANT.json, the run, and /out/NAME.{json,status,out,err}, the watch.
 set -euo pipefail
+. tests/helpers/saved.sh
 
 list=$1 backend=$2
 export VARIANTS=${VARIANTS-"A1 A3"} BYTES=65536 MESSAGES=${MESSAGES-23}
@@ -59,11 +60,8 @@ while read -r name line; do
 	# The kernel may keep programs from running (docs/METHOD.md): the record of a watch says so, a run is made
 	# again, and another try hardly ever meets it.
 	for _ in 1 2 3; do
-		status=0
-		build/watch --backend "$backend" --json "/out/$name.json" -- \
-			bash -c 'works "$@"' works "$name" "${words[@]}" \
-			</dev/null >"/out/$name.out" 2>"/out/$name.err" || status=$?
-		echo "$status" >"/out/$name.status"
+		saved "$name" build/watch --backend "$backend" --json "/out/$name.json" -- \
+			bash -c 'works "$@"' works "$name" "${words[@]}"
 		! grep -qs '"unseen_events": *0' "/out/$name.json" || grep -qs '"attempt": *[2-9]' "/out/$name"-*.json || break
 	done
 done <"$list"
