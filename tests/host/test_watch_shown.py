@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from copyscope.report import sums
 from helpers import printed
 from helpers.records import ROOT, needs_root
 from helpers.watch_tool import COPYSCOPE, talk, watch
@@ -60,6 +61,7 @@ def test_a_record_is_shown_as_its_watch_was(name, watched):
     told, record, _ = watched(name)
     assert printed.PART in told and " ".join(WATCHES[name][1].split()) in " ".join(told.split())
     assert not printed.differences(told, record)
+    assert record["socket_sums"] == sums.of_sockets(record)
 
 
 @pytest.mark.parametrize("words, other", [((), {}), (("--by", "peer", "--top", "1"), {"by": "peer", "top": 1})])

@@ -7,7 +7,7 @@ from typing import Any
 from copyscope.common.tables import column
 
 from .page import folded
-from .sums import lost
+from .sums import sums_of
 
 Document = dict[str, Any]
 MEANING = column("balances", "meaning")
@@ -21,12 +21,12 @@ def cell(value: int | None) -> str:
 
 def lines(data: Document) -> list[str]:
     """A row for each balance that was something, or is not known."""
-    said = []
+    said, lost = [], sums_of(data)["lost"]
     for item, meaning in MEANING.items():
         opening, closing = (data["total"][end][item] for end in ("opening", "closing"))
         if opening == closing == 0:
             continue
-        gone = lost(data, item)
+        gone = lost.get(item, 0)
         first = f"{item:18} {cell(opening):>15} {cell(closing):>15}  "
         said += folded(first, meaning + (f"; {gone:,} of these were lost with sockets that closed"
                                          if gone else ""), len(first))

@@ -7,7 +7,7 @@ from typing import Any
 from copyscope.common.text import bytes_text
 
 from .page import labelled, plural, process_name
-from .sums import at_least, datagrams_sent
+from .sums import at_least, sums_of
 
 Document = dict[str, Any]
 OF_COMPLETIONS = ("completed_sends", "copied_sends")
@@ -78,7 +78,7 @@ def datagrams(data: Document) -> list[str]:
     if all(data["total"]["counts"][name] == 0 for name, _ in DATAGRAMS):
         return []
     said = ["", *labelled("datagrams", counts(data, DATAGRAMS))]
-    if datagrams_sent(data):
+    if sums_of(data)["datagrams_sent_bytes"]:
         said += labelled("", "of what these sockets sent, drops on the way and at receivers that "
                          "are not watched: not measured")
     return said
