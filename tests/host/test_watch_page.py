@@ -2,8 +2,11 @@
 """copyscope watch --html: the watch as it would be, and its report as a page."""
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -34,6 +37,23 @@ def test_a_signal_ends_the_watch_and_the_page_is_written(number, tmp_path):
         running.communicate(timeout=60)
     assert running.returncode == 0
     assert "What must be equal" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def ignore_hangup() -> None:
+    """As nohup."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
+def test_a_watch_outlives_a_hangup_that_is_ignored_and_not_who_writes_its_page(tmp_path):
+    with watch_tool.start("--html", tmp_path / "page.html", "--all", preexec_fn=ignore_hangup,
+                          env={**os.environ, "TMPDIR": str(tmp_path)}) as running:
+        assert "window is open" in running.stderr.readline()
+        below = processes.descendants(running.pid)
+        running.send_signal(signal.SIGHUP)
+        with pytest.raises(subprocess.TimeoutExpired):
+            running.wait(0.5)
+        running.kill()
+        processes.wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in below), timeout_s=60)
 
 
 @pytest.mark.parametrize("words, why", [

@@ -10,10 +10,11 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from .errors import CommandError
+from .tree import WATCH
 
 PR_SET_PDEATHSIG = 1
 # Loaded before any fork: a child may not.
@@ -105,3 +106,23 @@ def run_in_time(words: list, name: str, patience_s: float, *, more: dict[str, st
                                    f"{patience_s} s") from None
             raise
     return subprocess.CompletedProcess(words, process.returncode, said, complained)
+
+
+# Our own programs that a command waits for.
+
+def passed_on() -> set[signal.Signals]:
+    """Signals that are for the program behind a command. A hangup that is ignored, as by nohup, is
+    not passed on."""
+    hangup = {signal.SIGHUP} if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN else set()
+    return {signal.SIGTERM, *hangup}
+
+
+def start_watch(words: list[str], pass_fds: Sequence[int] = ()) -> subprocess.Popen:
+    """Start a watch that prints. Ctrl-C reaches it by itself; other signals are passed on."""
+    # pylint: disable-next=consider-using-with
+    process = subprocess.Popen([*WATCH, *words], pass_fds=pass_fds,
+                               preexec_fn=kill_with_parent(by=signal.SIGTERM))
+    for each in passed_on():
+        signal.signal(each, lambda number, _: process.send_signal(number))
+    signal.signal(signal.SIGINT, lambda *_: None)
+    return process

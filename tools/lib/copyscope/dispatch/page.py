@@ -2,14 +2,14 @@
 """A watch whose record becomes files besides: a page (--html FILE), stacks (--folded FILE)."""
 from __future__ import annotations
 
-import signal
 import subprocess
 import tempfile
 from pathlib import Path
 
 from copyscope.cli import own_words, value_of, without
 from copyscope.common.errors import CommandError, Unusable
-from copyscope.common.tree import ROOT, WATCH
+from copyscope.common.programs import start_watch
+from copyscope.common.tree import ROOT
 from copyscope.files.record_file import RecordFile
 
 from .straight import FILES
@@ -26,15 +26,6 @@ def asked(words: list[str]) -> list[str]:
 def is_asked(words: list[str]) -> bool:
     """Whether a file is asked for."""
     return bool(asked(words))
-
-
-def watched(words: list[str]) -> int:
-    """Run the watch to its end. Ctrl-C reaches it by itself; other signals are passed on."""
-    with subprocess.Popen([*WATCH, *words]) as process:
-        for each in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(each, lambda number, _: process.send_signal(number))
-        signal.signal(signal.SIGINT, lambda *_: None)
-        return process.wait()
 
 
 def files_of(own: list[str], record: str | None) -> dict[str, str]:
@@ -74,7 +65,7 @@ def watch(words: list[str]) -> int:
         if not record:
             record = f"{folder}/record.json"
             rest = [RECORD, record, *rest]
-        status = watched(rest)
+        status = start_watch(rest).wait()
         for option, file in files.items() if Path(record).is_file() else ():
             write(record, option, file)
     return status

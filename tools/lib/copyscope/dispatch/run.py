@@ -9,7 +9,7 @@ import signal
 from pathlib import Path
 
 from copyscope import cli
-from copyscope.common.programs import kill_with_parent
+from copyscope.common.programs import kill_with_parent, passed_on
 
 from .terminal import columns, takes_colours
 
@@ -28,17 +28,11 @@ def become(words: list[str], said: int, mask: set[signal.Signals]) -> None:
     os.execve(words[0], words, {**os.environ, ASKED: "1"})
 
 
-def heard() -> set[signal.Signals]:
-    """What to wait for. A hangup that is ignored, as by nohup, is not passed on."""
-    hangup = {signal.SIGHUP} if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN else set()
-    return {signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, *hangup}
-
-
 def made(words: list[str], said: int) -> int:
     """Make the run, and pass signals on to it: how its program ended. A terminal's Ctrl-C comes
     twice, which userspace/run/ends/ending.c takes for one."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    wanted = heard()
+    wanted = {signal.SIGCHLD, signal.SIGINT, *passed_on()}
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
     end_with_us = kill_with_parent(by=signal.SIGTERM)
     child = os.fork()

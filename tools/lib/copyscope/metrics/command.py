@@ -15,8 +15,8 @@ from pathlib import Path
 from copyscope import cli
 from copyscope.cli import own_words, value_of, without
 from copyscope.common.errors import CommandError, Unusable
+from copyscope.common.programs import start_watch
 from copyscope.common.tables import RELEASE
-from copyscope.common.tree import WATCH
 
 from . import power, serve
 from .families import Published, families_of
@@ -178,14 +178,9 @@ def start(rest: list[str]) -> tuple[subprocess.Popen, int]:
     """Start the watch, which writes its lines into a pipe."""
     reader, writer = os.pipe()
     try:
-        # pylint: disable-next=consider-using-with
-        process = subprocess.Popen([*WATCH, LINES, f"/dev/fd/{writer}", *rest], pass_fds=[writer])
+        return start_watch([LINES, f"/dev/fd/{writer}", *rest], [writer]), reader
     finally:
         os.close(writer)
-    for each in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(each, lambda number, _: process.send_signal(number))
-    signal.signal(signal.SIGINT, lambda *_: None)
-    return process, reader
 
 
 def watch(words: list[str]) -> int:
