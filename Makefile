@@ -85,7 +85,7 @@ matrix: ## every kernel and path in guests: what was referenced, copied, sent cl
 	$(Q)tools/matrix --out results/matrix
 
 unit-tests: $(UNIT_TESTS) $(GUEST_TESTS)
-tables: $(BUILD)/print_tables $(BUILD)/trace_run $(BUILD)/watch ## write the names in the tables of the source into docs and tools
+tables: $(BUILD)/print_tables $(BUILD)/trace_run $(BUILD)/watch $(BUILD)/baseline ## write the names in the tables of the source into docs and tools
 	$(Q)tools/make_tables
 
 clean: ## remove what was built; keep fetched kernels and the Python environment

@@ -27,8 +27,8 @@ static const struct argp_option option_table[] = {
 	{ "rounds", KEY_ROUNDS, "N", 0, "rounds over all rows, 1 to 10 (default 1)", 2 },
 	{ "rtt", KEY_RTT, "MS", 0, "round trip of the remote path, 1 to 500 ms (default 6)", 2 },
 	{ "nics", KEY_NICS, "A,B", 0,
-	  "two cards that are down and connected: the remote path, without a delay", 2 },
-	{ "dir", KEY_DIR, "DIR", 0, "where files are made, on a real disk (default .)", 2 },
+	  "two cards that are down and connected: the remote path, each in a namespace of its own and without a delay", 2 },
+	{ "dir", KEY_DIR, "DIR", 0, "where files of up to 200 MiB are made, without a name, on a real disk (default .)", 2 },
 	{ "drop-caches", KEY_DROP, NULL, 0,
 	  "empty the whole machine's caches before file reads; else only the test's own", 2 },
 	{ "break", KEY_BREAK, "WHAT", OPTION_HIDDEN, "inject a fault, for tests", 2 },
@@ -134,7 +134,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		release_print();
 	case 'h':
 		argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK,
-			  program_invocation_short_name);
+			  "copyscope baseline");
 		exit(0);
 	case ARGP_KEY_ERROR:
 		settings_refuse("'%s' is no option, or lacks its value", state->argv[state->next - 1]);
@@ -154,15 +154,29 @@ bool settings_want(const struct settings *s, const char *family, const char *row
 	return !s->only_count;
 }
 
+static const char args_doc[] =
+	"\nmistakes RECORD\nagree RECORD RECORD\nplot RECORD --out DIR\nkeep RECORD... --out DIR";
+
+static const char doc[] =
+	"Measures what this machine's operating system costs, and proves by counters what each number "
+	"measures.\v"
+	"Each row is run first beside counters, which must show that it does what its name says, and then "
+	"without them for its time. A row that does not is INVALID and gets no number. Without root only rows "
+	"of software are measured, and nothing proves them.\n\n"
+	"These read records and need no root:\n"
+	"  mistakes  holds the known mistakes of the published report against one\n"
+	"  agree     says whether the intervals of two overlap, row by row\n"
+	"  plot      draws figures, as SVG and PNG\n"
+	"  keep      stores records in a folder, with the first one's table and figures\n\n"
+	"Exit: 0 all rows that were measured hold their invariants; 1 one does not, the run failed, or records "
+	"disagree; 2 bad usage; 3 the system refuses.\n"
+	"examples: sudo copyscope baseline --quick\n"
+	"          sudo copyscope baseline --only switch --only tcp-rtt\n"
+	"          copyscope baseline agree monday.json tuesday.json";
+
 void settings_parse(int argc, char **argv, struct settings *s)
 {
-	static const struct argp argp = {
-		option_table, parse, NULL,
-		"Measures what this machine's operating system costs, and proves by counters what "
-		"each number measures.\vExit: 0 all rows that were measured hold their invariants; "
-		"1 one does not, or the run failed; 2 bad usage; 3 the system refuses.",
-		NULL, NULL, NULL,
-	};
+	static const struct argp argp = { option_table, parse, args_doc, doc, NULL, NULL, NULL };
 	struct protocol *p = &s->protocol;
 
 	*s = (struct settings){ .protocol = { .rtt_ms = 6, .dir = "." } };

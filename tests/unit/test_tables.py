@@ -12,6 +12,7 @@ import pytest
 
 from copyscope.common import releases
 from copyscope.common.tables import VARIANTS
+from copyscope.dispatch import manual
 from helpers import books
 from helpers.names import LAWS, PATHS, ROOT, SITES, TABLES, WATCH_LAWS, all_tables, names
 
@@ -97,6 +98,13 @@ def test_the_list_has_a_line_for_each_name():
             assert f"  {row['name']:<20} {row['meaning']}" in lines
     assert f"  {'host':<20} this kernel (default)" in lines
     assert all(any(line.startswith(f"  {name:<20} a guest; ") for line in lines) for name in releases.TESTED)
+
+
+@pytest.mark.parametrize("program", ["trace_run", "copyscope-watch"])
+def test_a_manual_page_has_the_overhead_that_method_tells(program):
+    told = (ROOT / "docs/METHOD.md").read_text().partition("\n## Overhead\n")[2].partition("\n\n- ")[0]
+    found, known = (set(re.findall(r"\d[\d.,]*\d", text)) for text in (manual.OVERHEAD[program], told))
+    assert len(found) >= 4 and found <= known
 
 
 @pytest.mark.parametrize("words, names", [("A9 64 1", VARIANTS), ("A1 64 1 --path tunnel", PATHS)])

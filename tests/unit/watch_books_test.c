@@ -430,7 +430,7 @@ TEST(test_urgent_bytes_that_a_hook_counted_are_in_no_copy_and_in_each_law_of_rec
 	hooked.rx_copies = false;
 	book.rx_copied = 0;
 	watch_socket_fill(&s, &book, &hooked);
-	assert_int_equal(s.moved.site_bytes[SITE_rx_copy], 306);
+	assert_int_equal(site_of(&s, SITE_rx_copy), 306);
 	/* It left the queue while SO_OOBINLINE changed. */
 	book.urgent.unsure = 1;
 	watch_socket_fill(&s, &book, &hooked);

@@ -71,13 +71,19 @@ def plain(page: str) -> str:
 NAME = "copyscope"
 HELP, VERSION = ("-h", "-?", "--help"), ("-V", "--version")
 HEAD = """\
-Where does the kernel copy TCP payload, who pays for it, and why?
-
 Usage: copyscope WORD [ARGUMENT...]
-       copyscope help [WORD] | completion bash|zsh | --help | --version
+  or:  copyscope help [WORD] | completion bash|zsh | --help | --version
+
+Where does the kernel copy TCP payload, who pays for it, and why?
 """
 FOOT = """\
 copyscope WORD --help lists what may follow a word.
+
+  -h, --help     list the words
+  -V, --version  show the release and the commit that was built
+
+Exit: that of the tool; 2 there is no such word; 3 its program is not built.
+example: source <(copyscope completion bash)
 """
 
 
