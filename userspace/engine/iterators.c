@@ -312,6 +312,102 @@ int engine_deaths(struct engine *p, const struct engine_ends *each)
 	return ring_buffer__consume(p->ring);
 }
 
+/* An array that grows: of books, or of cookies. */
+struct collected {
+	void *items;
+	size_t size;
+	int count, room, failure;
+};
+
+static void collect(struct collected *c, const void *item)
+{
+	if (c->count == c->room) {
+		int room = c->room ? 2 * c->room : 64;
+		void *more = realloc(c->items, room * c->size);
+
+		if (!more) {
+			c->failure = -ENOMEM;
+			return;
+		}
+		c->items = more;
+		c->room = room;
+	}
+	memcpy((char *)c->items + c->count++ * c->size, item, c->size);
+}
+
+static void book_met(void *arg, const struct watch_book *book)
+{
+	collect(arg, book);
+}
+
+struct ended {
+	const struct engine_ends *each;
+	struct collected cookies;
+};
+
+static void death_met(void *arg, const struct watch_book *book)
+{
+	struct ended *ended = arg;
+
+	ended->each->death(ended->each->arg, book);
+	collect(&ended->cookies, &book->cookie);
+}
+
+static void gone_met(void *arg, const struct watch_member *member)
+{
+	const struct ended *ended = arg;
+
+	ended->each->gone(ended->each->arg, member);
+}
+
+/* A book begins with its cookie. */
+_Static_assert(!offsetof(struct watch_book, cookie), "books are not sorted by their cookies");
+
+static int by_cookie(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* A socket may move from one walk to the next, or die between them and the ring. */
+static int books_sort(struct watch_book *books, int count, struct collected *died)
+{
+	int kept = 0;
+
+	if (count)
+		qsort(books, count, sizeof(*books), by_cookie);
+	if (died->count)
+		qsort(died->items, died->count, died->size, by_cookie);
+	for (int i = 0; i < count; i++) {
+		const uint64_t cookie = books[i].cookie;
+		bool dead = died->count && bsearch(&cookie, died->items, died->count, died->size, by_cookie);
+
+		if (!dead && (!kept || books[kept - 1].cookie != cookie))
+			books[kept++] = books[i];
+	}
+	return kept;
+}
+
+/* One that dies after the first look at what died, and before a walk comes to it, is found by the second. */
+int engine_books(struct engine *p, const struct engine_ends *each, struct watch_book **out)
+{
+	struct collected open = { .size = sizeof(**out) };
+	struct ended ended = { each, { .size = sizeof(uint64_t) } };
+	const struct engine_ends ends = { death_met, gone_met, &ended };
+	int err = engine_deaths(p, &ends);
+
+	if (err >= 0)
+		err = engine_read(p, book_met, &open);
+	if (err >= 0)
+		err = engine_deaths(p, &ends);
+	err = err < 0 ? err : open.failure ? open.failure : ended.cookies.failure;
+	*out = open.items;
+	open.count = err ? 0 : books_sort(open.items, open.count, &ended.cookies);
+	free(ended.cookies.items);
+	return err ? err : open.count;
+}
+
 /* The programs go on counting for one that is open, and not for one that died. */
 int engine_tls(const struct engine *p, const struct watch_book *book, struct tls_book *tls)
 {

@@ -22,8 +22,6 @@ struct probes {
 	bool attached;			/* all hooks are */
 	bool lent;			/* by the process that attached them */
 	struct cost_probes *cost;	/* NULL without --cost */
-	struct counted_socket *died;	/* owned; sockets of the subject that have died */
-	int died_count, died_room;
 };
 
 static void choose_costs(void *arg, struct programs *programs, const struct targets *targets)
@@ -203,11 +201,12 @@ struct counted {
 	int count, room, failure;
 };
 
-static void counted_put(struct counted *c, struct counted_socket socket)
+static void counted_add(void *arg, const struct watch_book *book)
 {
-	for (int i = 0; i < c->count; i++)
-		if (c->items[i].cookie == socket.cookie)
-			return;
+	struct counted *c = arg;
+
+	if (!book->slot_at)
+		return;
 	if (c->count == c->room) {
 		int room = c->room ? 2 * c->room : 64;
 		struct counted_socket *more = realloc(c->items, room * sizeof(*more));
@@ -219,54 +218,11 @@ static void counted_put(struct counted *c, struct counted_socket socket)
 		c->items = more;
 		c->room = room;
 	}
-	c->items[c->count++] = socket;
-}
-
-static void counted_add(struct counted *c, const struct watch_book *book)
-{
-	if (book->slot_at)
-		counted_put(c, (struct counted_socket){ book->cookie, book->slot_at - 1 });
-}
-
-static void died(void *arg, const struct watch_book *book)
-{
-	counted_add(arg, book);
+	c->items[c->count++] = (struct counted_socket){ book->cookie, book->slot_at - 1 };
 }
 
 static void gone(void *arg, const struct watch_member *member)
 {
-}
-
-/* Notes what died since the last time. 0 or -errno. */
-static int take_deaths(struct probes *p)
-{
-	struct counted dead = { p->died, p->died_count, p->died_room, 0 };
-	const struct engine_ends ends = { died, gone, &dead };
-	int err = engine_deaths(p->engine, &ends);
-
-	p->died = dead.items;
-	p->died_count = dead.count;
-	p->died_room = dead.room;
-	return err < 0 ? err : dead.failure;
-}
-
-/* Of those that live on none is noted: the next reading meets it again, or it has died. One that dies after the first
- * look at what died, and before a walk comes to it, is found by the second. */
-static int list_sockets(struct probes *p, struct counted *all)
-{
-	struct counted living = {};
-	int err = take_deaths(p);
-
-	if (!err)
-		err = engine_read(p->engine, died, &living);
-	if (!err)
-		err = take_deaths(p);
-	for (int i = 0; i < p->died_count; i++)
-		counted_put(all, p->died[i]);
-	for (int i = 0; i < living.count; i++)
-		counted_put(all, living.items[i]);
-	free(living.items);
-	return err ? err : living.failure ? living.failure : all->failure;
 }
 
 /* Sockets and processes for which there was no room are lost, too, and so are states of sockets that no
@@ -282,8 +238,14 @@ static void lost_note(const struct probes *p, struct ledger *ledger)
 int probes_read(struct probes *p, struct ledger *fresh)
 {
 	struct counted all = {};
-	int err = list_sockets(p, &all);
+	const struct engine_ends ends = { counted_add, gone, &all };
+	struct watch_book *open;
+	int count = engine_books(p->engine, &ends, &open), err;
 
+	for (int i = 0; i < count; i++)
+		counted_add(&all, &open[i]);
+	free(open);
+	err = count < 0 ? count : all.failure;
 	if (!err)
 		err = engine_counts(p->engine, all.items, all.count, fresh);
 	if (!err)
@@ -309,6 +271,5 @@ void probes_free(struct probes *p)
 	engine_free(p->engine);
 	if (p->stats_fd >= 0)
 		close(p->stats_fd);
-	free(p->died);
 	free(p);
 }

@@ -349,132 +349,24 @@ int watch_wait(struct watch *w, int timeout_ms, int other)
 	return err ? err : alive_for_long(w);
 }
 
-struct open_books {
-	struct watch *w;
-	struct watch_book *items;
-	int count, room, failure;
-};
-
-static void open_book(void *arg, const struct watch_book *book)
-{
-	struct open_books *open = arg;
-
-	if (is_no_endpoint(book))
-		return;
-	if (open->count == open->room) {
-		int room = open->room ? 2 * open->room : 64;
-		struct watch_book *more = realloc(open->items, room * sizeof(*more));
-
-		if (!more) {
-			open->failure = -ENOMEM;
-			return;
-		}
-		open->items = more;
-		open->room = room;
-	}
-	open->items[open->count++] = *book;
-}
-
-static int by_cookie(const void *a, const void *b)
-{
-	uint64_t x = ((const struct watch_book *)a)->cookie, y = ((const struct watch_book *)b)->cookie;
-
-	return (x > y) - (x < y);
-}
-
-struct died {
-	struct watch *w;
-	uint64_t *cookies;
-	int count, room;
-};
-
-static void death_noted(void *arg, const struct watch_book *book)
-{
-	struct died *died = arg;
-
-	death(died->w, book);
-	if (died->count == died->room) {
-		int room = died->room ? 2 * died->room : 64;
-		uint64_t *more = realloc(died->cookies, room * sizeof(*more));
-
-		if (!more) {
-			died->w->failure = -ENOMEM;
-			return;
-		}
-		died->cookies = more;
-		died->room = room;
-	}
-	died->cookies[died->count++] = book->cookie;
-}
-
-static void gone_noted(void *arg, const struct watch_member *member)
-{
-	gone(((struct died *)arg)->w, member);
-}
-
-static int by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static bool died_has(const struct died *died, const uint64_t *cookie)
-{
-	return died->count && bsearch(cookie, died->cookies, died->count, sizeof(*cookie), by_number);
-}
-
-/* A socket may move from one walk to the next, or die between them and the ring. */
-static void open_sort(struct open_books *open, const struct died *died)
-{
-	int kept = 0;
-
-	if (open->count)
-		qsort(open->items, open->count, sizeof(*open->items), by_cookie);
-	if (died->count)
-		qsort(died->cookies, died->count, sizeof(*died->cookies), by_number);
-	for (int i = 0; i < open->count; i++) {
-		const uint64_t cookie = open->items[i].cookie;
-
-		if ((!kept || open->items[kept - 1].cookie != cookie) && !died_has(died, &cookie))
-			open->items[kept++] = open->items[i];
-	}
-	open->count = kept;
-}
-
-static int read_books(struct watch *w, struct open_books *open)
-{
-	struct died died = { .w = w };
-	const struct engine_ends ends = { death_noted, gone_noted, &died };
-	int err = collect_ended(w);
-
-	if (!err)
-		err = engine_read(w->probes, open_book, open);
-	if (!err)
-		err = engine_deaths(w->probes, &ends);
-	open_sort(open, &died);
-	free(died.cookies);
-	if (err < 0)
-		return err;
-	return open->failure ? open->failure : w->failure;
-}
-
 /* A program that was skipped before the last book was read shows in the list that is taken after it. */
-static int judge_books(struct watch *w, const struct open_books *open, struct watch_record *r)
+static int judge_books(struct watch *w, const struct watch_book *books, int count, struct watch_record *r)
 {
-	struct watch_socket *sockets = malloc((open->count + 1) * sizeof(*sockets));
-	int err;
+	struct watch_socket *sockets = malloc((count + 1) * sizeof(*sockets));
+	int judged = 0, err;
 
 	if (!sockets)
 		return -ENOMEM;
 	r->probe_count = engine_list(w->probes, r->probes);
 	w->hooked.skipped = watch_unseen_firings(r);
 	gauges_note(w);
-	for (int i = 0; i < open->count; i++) {
-		beside_note(w, &open->items[i]);
-		watch_tally_open(&w->tally, &sockets[i], &open->items[i], &w->hooked);
+	for (int i = 0; i < count; i++) {
+		if (is_no_endpoint(&books[i]))
+			continue;
+		beside_note(w, &books[i]);
+		watch_tally_open(&w->tally, &sockets[judged++], &books[i], &w->hooked);
 	}
-	err = watch_tally_read(&w->tally, sockets, open->count, w->hooked.skipped, r);
+	err = watch_tally_read(&w->tally, sockets, judged, w->hooked.skipped, r);
 	free(sockets);
 	return err;
 }
@@ -677,17 +569,19 @@ static int sizes_read(const struct watch *w, struct watch_record *r)
 
 static int read_all(struct watch *w, struct watch_record *r, bool last)
 {
-	struct open_books open = { .w = w };
+	const struct engine_ends ends = { death, gone, w };
+	struct watch_book *books;
 	uint64_t now;
-	int err;
+	int count, err;
 
 	memset(r, 0, sizeof(*r));
 	r->measured = *w->begun;
-	err = read_books(w, &open);
+	count = engine_books(w->probes, &ends, &books);
 	now = monotonic_ns();
+	err = count < 0 ? count : w->failure;
 	if (!err)
-		err = judge_books(w, &open, r);
-	free(open.items);
+		err = judge_books(w, books, count, r);
+	free(books);
 	if (err)
 		return err;
 	r->backend = engine_backend(w->probes, r->backend_why);
