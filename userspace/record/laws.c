@@ -73,3 +73,8 @@ const char *watch_law_name(enum watch_law law)
 {
 	return rows[law_of_watch(law)].name;
 }
+
+enum law_status watch_law_status(const struct watch_sides *sides)
+{
+	return !sides->known ? LAW_NOT_TESTABLE : sides->left == sides->right ? LAW_BALANCED : LAW_BROKEN;
+}

@@ -138,6 +138,13 @@ enum law_id { LAWS(LAW_ENUM, LAW_ENUM) LAW_COUNT };
 enum watch_law { LAWS(LAW_NONE, WATCH_LAW_ENUM) WATCH_LAW_COUNT };
 #undef WATCH_LAW_ENUM
 
+/* What a law compares of one socket of a watch. */
+struct watch_sides {
+	bool known;		/* both are, and it can be tested */
+	int64_t left, right;
+	const char *why;	/* why not; NULL if they are known */
+};
+
 struct law_row {
 	const char *name, *left_is, *right_is;
 	enum law_scope scope;
@@ -154,5 +161,6 @@ struct law law_untested(enum law_id id);
 /* Which law of the table that is. */
 enum law_id law_of_watch(enum watch_law law);
 const char *watch_law_name(enum watch_law law);
+enum law_status watch_law_status(const struct watch_sides *sides);
 
 #endif

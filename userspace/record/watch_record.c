@@ -237,7 +237,7 @@ void watch_sum_add(struct watch_sum *sum, const struct watch_socket *socket)
 	sum->unsized_calls += socket->unsized_calls;
 	sum->tls_sockets += socket->tls;
 	for (enum watch_law l = 0; l < WATCH_LAW_COUNT; l++)
-		sum->laws_broken |= (socket->laws[l] == LAW_BROKEN) << l;
+		sum->laws_broken |= (watch_law_status(&socket->laws[l]) == LAW_BROKEN) << l;
 	sum->stacked_bytes += socket->stacked_bytes;
 	sum->unstacked_bytes += socket->unstacked_bytes;
 	if (socket->apart) {

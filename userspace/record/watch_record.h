@@ -134,9 +134,7 @@ struct watch_socket {
 	/* What its calls returned, peeks apart, and how many of them have no place in histograms. */
 	uint64_t called_bytes, unsized_calls;
 	bool tls;		/* kernel TLS calls TCP, and no program does */
-	enum law_status laws[WATCH_LAW_COUNT];
-	int64_t left[WATCH_LAW_COUNT], right[WATCH_LAW_COUNT], residual[WATCH_LAW_COUNT];	/* if testable */
-	const char *law_why[WATCH_LAW_COUNT];	/* why it is not testable; NULL otherwise */
+	struct watch_sides laws[WATCH_LAW_COUNT];
 };
 
 /* Sockets whose bytes pass a layer above TCP that is not counted, by what TCP carried: the layer's own words

@@ -45,13 +45,6 @@ struct watch_hooked {
 	const struct books *detail;	/* what the hooks of details counted of it; NULL: nothing that is known */
 };
 
-/* What the laws of one socket compare; a side is known if all its terms are. */
-struct watch_sides {
-	bool known;
-	int64_t left, right;
-	const char *why;	/* why it is not known */
-};
-
 static inline struct watch_sides watch_not_known(const char *why)
 {
 	return (struct watch_sides){ .why = why };

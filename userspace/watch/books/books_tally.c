@@ -308,16 +308,6 @@ static int sums_add(const struct watch_tally *t, struct watch_sums *sums, const 
 	return err;
 }
 
-static void law_fill(struct watch_socket *s, enum watch_law law, const struct watch_sides *sides)
-{
-	s->residual[law] = sides->known ? sides->left - sides->right : 0;
-	s->law_why[law] = sides->known ? NULL : sides->why;
-	s->laws[law] = !sides->known ? LAW_NOT_TESTABLE :
-		       s->residual[law] ? LAW_BROKEN : LAW_BALANCED;
-	s->left[law] = sides->left;
-	s->right[law] = sides->right;
-}
-
 void watch_tally_open(const struct watch_tally *t, struct watch_socket *s,
 		      const struct watch_book *book, const struct watch_hooked *hooked)
 {
@@ -329,11 +319,8 @@ void watch_tally_open(const struct watch_tally *t, struct watch_socket *s,
 			       NULL;
 	if (past)
 		watch_movements_subtract(&s->lately, &past->moved);
-	for (int law = 0; law < WATCH_LAW_COUNT; law++) {
-		struct watch_sides sides = watch_law_sides(law, s, book, hooked);
-
-		law_fill(s, law, &sides);
-	}
+	for (int law = 0; law < WATCH_LAW_COUNT; law++)
+		s->laws[law] = watch_law_sides(law, s, book, hooked);
 }
 
 void watch_tally_begin(struct watch_tally *t, int kept_max)
@@ -344,13 +331,8 @@ void watch_tally_begin(struct watch_tally *t, int kept_max)
 
 static void laws_of_socket(struct watch_law_sum *sums, const struct watch_socket *s)
 {
-	for (int law = 0; law < WATCH_LAW_COUNT; law++) {
-		struct watch_sides sides = { .known = s->laws[law] != LAW_NOT_TESTABLE,
-					     .left = s->left[law], .right = s->right[law],
-					     .why = s->law_why[law] };
-
-		laws_add(&sums[law], &sides);
-	}
+	for (int law = 0; law < WATCH_LAW_COUNT; law++)
+		laws_add(&sums[law], &s->laws[law]);
 }
 
 static int dead_add(const struct watch_tally *t, struct watch_dead *dead, const struct watch_socket *socket)

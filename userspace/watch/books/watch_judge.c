@@ -285,8 +285,8 @@ static const char *why_untestable(const struct watch_socket *s, int64_t moved, i
 	/* Known where a hook tells of the calls that pass pages on. */
 	if (!(s->moved.sites_known >> SITE_rx_splice & 1) && moved - (int64_t)s->moved.passed_bytes == by_calls)
 		return "bytes were spliced out or mapped, and no tracepoint tells by which calls";
-	return s->laws[WATCH_LAW_sends] == LAW_NOT_TESTABLE ? s->law_why[WATCH_LAW_sends] :
-	       s->laws[WATCH_LAW_receives] == LAW_NOT_TESTABLE ? s->law_why[WATCH_LAW_receives] : NULL;
+	return !s->laws[WATCH_LAW_sends].known ? s->laws[WATCH_LAW_sends].why :
+	       !s->laws[WATCH_LAW_receives].known ? s->laws[WATCH_LAW_receives].why : NULL;
 }
 
 static void stacks_law_end(struct law *law, int testable, int untestable, int broken, const char *why)

@@ -74,7 +74,7 @@ json_t *socket_sums_json(const struct watch_record *r)
 static bool is_broken(const struct watch_socket *s)
 {
 	for (enum watch_law l = 0; l < WATCH_LAW_COUNT; l++)
-		if (s->laws[l] == LAW_BROKEN)
+		if (watch_law_status(&s->laws[l]) == LAW_BROKEN)
 			return true;
 	return false;
 }

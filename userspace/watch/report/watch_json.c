@@ -143,10 +143,10 @@ static json_t *socket_laws_json(const struct watch_socket *s)
 	json_t *o = json_object();
 
 	for (enum watch_law l = 0; l < WATCH_LAW_COUNT; l++) {
-		json_t *law = json_pack("{s:s}", "status", law_status_name(s->laws[l]));
+		const struct watch_sides *sides = &s->laws[l];
+		json_t *law = json_pack("{s:s}", "status", law_status_name(watch_law_status(sides)));
 
-		put_sides(law, s->laws[l] != LAW_NOT_TESTABLE, s->left[l], s->right[l], s->residual[l],
-			  s->law_why[l]);
+		put_sides(law, sides->known, sides->left, sides->right, sides->left - sides->right, sides->why);
 		put(o, watch_law_name(l), law);
 	}
 	return o;
