@@ -26,9 +26,10 @@ static __always_inline u32 urgent_way(const struct tcp_sock *tp)
 	return has_flag(tp, bpf_core_enum_value(enum sock_flags, SOCK_URGINLINE)) ? URGENT_IN_LINE : URGENT_APART;
 }
 
+/* A receive that passes the byte clears it, but where it then fails. So does tcp_disconnect(). */
 static __always_inline bool urgent_is_passed(const struct tcp_sock *tp)
 {
-	return (s32)(tp->copied_seq - tp->urg_seq) > 0;
+	return tp->urg_data ? (s32)(tp->copied_seq - tp->urg_seq) > 0 : tp->bytes_received != 0;
 }
 
 /* A pointer behind all bytes, as of another stack or with net.ipv4.tcp_stdurg. */
@@ -68,9 +69,9 @@ static __always_inline void urgent_settle(struct watch_urgent *u, const struct t
 	if (!u->due)
 		return;
 	urgent_look(u, tp);
-	if (!urgent_is_passed(tp))
+	/* Readers of a closed socket take no lock. */
+	if (!urgent_is_passed(tp) || !__sync_lock_test_and_set(&u->due, 0))
 		return;
-	u->due = 0;
 	if (u->seen == URGENT_APART)
 		u->skipped += !urgent_is_fin(tp);
 	else
