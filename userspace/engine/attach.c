@@ -484,15 +484,55 @@ static struct bpf_link *attach_hook(const struct engine *p, int i)
 	return bpf_program__attach(program_of(p, i));
 }
 
+static bool is_to_attach(const struct engine *p, int i, unsigned int sets)
+{
+	const struct probe *probe = &p->hooks.probes[i];
+
+	return hook_sets_of(&p->hooks, i, p->backend) & sets && !*probe->why && probe->status != PROBE_ATTACHED;
+}
+
+static void *link_begin(void *program)
+{
+	return bpf_program__attach(program);
+}
+
+/* A row above this one is of the same program. */
+static bool stands_above(const struct engine *p, const bool began[PROBES_MAX], int i)
+{
+	for (int above = 0; above < i; above++)
+		if (began[above] && !strcmp(p->hooks.row[above]->program, p->hooks.row[i]->program))
+			return true;
+	return false;
+}
+
+/* To attach a trampoline waits for the kernel's readers: in parallel they take one wait. Nothing depends on their order.
+ * What failed is tried again in its turn, which tells the error. */
+static void attach_trampolines(struct engine *p, unsigned int sets)
+{
+	pthread_t threads[PROBES_MAX];
+	bool began[PROBES_MAX] = {};
+
+	for (int i = 0; i < p->hooks.count; i++) {
+		enum hook_kind kind = p->hooks.row[i]->kind;
+
+		if ((kind == HOOK_FENTRY || kind == HOOK_FEXIT) && is_to_attach(p, i, sets) && attached_with(p, i) < 0 &&
+		    !stands_above(p, began, i))
+			began[i] = !pthread_create(&threads[i], NULL, link_begin, program_of(p, i));
+	}
+	for (int i = 0; i < p->hooks.count; i++)
+		if (began[i])
+			pthread_join(threads[i], (void **)&p->links[i]);
+}
+
 int engine_attach(struct engine *p, unsigned int sets, char why[WHY_BYTES])
 {
 	sets &= p->config.sets;
+	attach_trampolines(p, sets);
 	for (int i = 0; i < p->hooks.count; i++) {
 		struct probe *probe = &p->hooks.probes[i];
 		enum hook_rank rank = p->hooks.row[i]->rank;
 
-		if (!(hook_sets_of(&p->hooks, i, p->backend) & sets) || *probe->why ||
-		    probe->status == PROBE_ATTACHED)
+		if (!is_to_attach(p, i, sets))
 			continue;
 		if (attached_with(p, i) < 0)
 			p->links[i] = attach_hook(p, i);
