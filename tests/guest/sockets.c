@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Work over many sockets, to be timed with a watch and without: messages over connections that stay
- * open, or connections that last for one message.
+ * open, datagrams, or connections that last for one message.
  *
- * usage: sockets copy|zerocopy SOCKETS BUSY MESSAGES, or sockets connect CONNECTIONS
+ * usage: sockets copy|zerocopy|sendfile|datagrams SOCKETS BUSY MESSAGES, or sockets connect CONNECTIONS
  * Opens its sockets, prints "ready", and for each line of stdin does its work once and prints how many
- * nanoseconds that took. Each message has 64 bytes, goes over one of the BUSY sockets in turn, and is
- * read before the next one. One thread does all.
+ * nanoseconds that took. Each message has 64 bytes, 65536 of a file, or 1200 in a datagram, goes over one of
+ * the BUSY sockets in turn, and is read before the next one. One thread does all.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -16,7 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,7 +26,7 @@
 #include "tests/guest/check.h"
 
 /* Addresses are 127.0.0.1 and up: so each has few connections that wait for late packets. */
-enum { BYTES = 64, ADDRESSES = 250, BACKLOG = 16, WAIT_MS = 10000, SPARE_DESCRIPTORS = 32 };
+enum { BYTES = 64, FILE_BYTES = 65536, DATAGRAM_BYTES = 1200, ADDRESSES = 250, BACKLOG = 16, WAIT_MS = 10000, SPARE_DESCRIPTORS = 32 };
 
 struct pair {
 	int from, to;
@@ -32,7 +34,7 @@ struct pair {
 
 static struct sockaddr_in listens;
 static int listener;
-static char memory[BYTES];
+static char memory[FILE_BYTES];
 
 static int number(const char *word)
 {
@@ -44,6 +46,18 @@ static int number(const char *word)
 		exit(2);
 	}
 	return value;
+}
+
+static struct pair datagram_pair_open(void)
+{
+	struct pair p = { socket(AF_INET, SOCK_DGRAM, 0), socket(AF_INET, SOCK_DGRAM, 0) };
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t bytes = sizeof(to);
+
+	check(bind(p.to, (struct sockaddr *)&to, bytes), "bind");
+	check(getsockname(p.to, (struct sockaddr *)&to, &bytes), "getsockname");
+	check(connect(p.from, (struct sockaddr *)&to, bytes), "connect");
+	return p;
 }
 
 static struct pair pair_open(int i)
@@ -68,12 +82,20 @@ static void notification_read(int socket)
 		check(poll(&wait, 1, WAIT_MS) - 1, "no notification came");
 }
 
-static void message_pass(const struct pair *p, int flags)
+static void message_pass(const struct pair *p, int bytes, int flags)
 {
-	check(send(p->from, memory, BYTES, flags) - BYTES, "send");
-	check(recv(p->to, memory, BYTES, MSG_WAITALL) - BYTES, "recv");
+	check(send(p->from, memory, bytes, flags) - bytes, "send");
+	check(recv(p->to, memory, bytes, MSG_WAITALL) - bytes, "recv");
 	if (flags)
 		notification_read(p->from);
+}
+
+static void file_pass(const struct pair *p, int file)
+{
+	off_t from = 0;
+
+	check(sendfile(p->from, file, &from, FILE_BYTES) - FILE_BYTES, "sendfile");
+	check(recv(p->to, memory, FILE_BYTES, MSG_WAITALL) - FILE_BYTES, "recv");
 }
 
 static void connections_make(int count)
@@ -81,15 +103,22 @@ static void connections_make(int count)
 	for (int i = 0; i < count; i++) {
 		struct pair p = pair_open(i);
 
-		message_pass(&p, 0);
+		message_pass(&p, BYTES, 0);
 		close(p.from);
 		check(-recv(p.to, memory, BYTES, 0), "recv");
 		close(p.to);
 	}
 }
 
+/* What is done for each line. */
+struct work {
+	struct pair *pairs;	/* NULL: connections */
+	int busy, count, flags, file;	/* file: 0 for none */
+	bool datagrams;
+};
+
 /* Those that work lie between those that do not. */
-static struct pair *pairs_open(int open, int busy, bool zerocopy)
+static struct pair *pairs_open(int open, int busy, const struct work *w)
 {
 	struct pair *pairs = calloc(busy, sizeof(*pairs));
 	struct rlimit most = { 2 * open + SPARE_DESCRIPTORS, 2 * open + SPARE_DESCRIPTORS };
@@ -97,10 +126,11 @@ static struct pair *pairs_open(int open, int busy, bool zerocopy)
 
 	check(pairs ? setrlimit(RLIMIT_NOFILE, &most) : -1, "so many descriptors");
 	for (int i = 0; i < open; i++) {
-		struct pair p = pair_open(i);
+		struct pair p = w->datagrams ? datagram_pair_open() : pair_open(i);
 
-		check(setsockopt(p.from, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)), "TCP_NODELAY");
-		if (zerocopy)
+		if (!w->datagrams)
+			check(setsockopt(p.from, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)), "TCP_NODELAY");
+		if (w->flags)
 			check(setsockopt(p.from, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one)), "SO_ZEROCOPY");
 		if (i % (open / busy) == 0 && i / (open / busy) < busy)
 			pairs[i / (open / busy)] = p;
@@ -125,16 +155,16 @@ static void listen_anywhere(void)
 	check(getsockname(listener, (struct sockaddr *)&listens, &bytes), "getsockname");
 }
 
-/* What is done for each line. */
-struct work {
-	struct pair *pairs;	/* NULL: connections */
-	int busy, count, flags;
-};
-
 static void work_do(const struct work *w)
 {
-	for (int i = 0; w->pairs && i < w->count; i++)
-		message_pass(&w->pairs[i % w->busy], w->flags);
+	for (int i = 0; w->pairs && i < w->count; i++) {
+		const struct pair *p = &w->pairs[i % w->busy];
+
+		if (w->file)
+			file_pass(p, w->file);
+		else
+			message_pass(p, w->datagrams ? DATAGRAM_BYTES : BYTES, w->flags);
+	}
 	if (!w->pairs)
 		connections_make(w->count);
 }
@@ -148,17 +178,37 @@ static void pairs_prepare(struct work *w, const char *sockets, const char *busy)
 		fprintf(stderr, "sockets: BUSY is at least 2 and at most SOCKETS\n");
 		exit(2);
 	}
-	w->pairs = pairs_open(open, w->busy, w->flags);
+	w->pairs = pairs_open(open, w->busy, w);
+}
+
+static int file_make(void)
+{
+	int file = memfd_create("file", 0);
+
+	check(ftruncate(file, FILE_BYTES), "ftruncate");
+	return file;
+}
+
+/* False if there is no such way. */
+static bool way_read(struct work *w, int argc, char **argv)
+{
+	const char *way = argc > 1 ? argv[1] : "";
+
+	w->flags = strcmp(way, "zerocopy") ? 0 : MSG_ZEROCOPY;
+	w->datagrams = !strcmp(way, "datagrams");
+	w->file = strcmp(way, "sendfile") ? 0 : file_make();
+	if (!strcmp(way, "connect"))
+		return argc == 3;
+	return argc == 5 && (w->flags || w->datagrams || w->file || !strcmp(way, "copy"));
 }
 
 int main(int argc, char **argv)
 {
-	bool zerocopy = argc == 5 && !strcmp(argv[1], "zerocopy"), plain = argc == 5 && !strcmp(argv[1], "copy");
-	struct work work = { .flags = zerocopy ? MSG_ZEROCOPY : 0 };
+	struct work work = {};
 	char line[64];
 
-	if (!zerocopy && !plain && !(argc == 3 && !strcmp(argv[1], "connect"))) {
-		fprintf(stderr, "usage: sockets copy|zerocopy SOCKETS BUSY MESSAGES, or sockets connect "
+	if (!way_read(&work, argc, argv)) {
+		fprintf(stderr, "usage: sockets copy|zerocopy|sendfile|datagrams SOCKETS BUSY MESSAGES, or sockets connect "
 				"CONNECTIONS\n");
 		return 2;
 	}
