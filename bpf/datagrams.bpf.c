@@ -24,6 +24,9 @@ static __always_inline void datagram_ends(struct sock *sk)
 {
 	struct watch_book *book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
 
+	/* It came to the subject from elsewhere, and may have been used. */
+	if (!book && datagrams_watched == DATAGRAMS_AWAITED && datagram_may_begin(sk))
+		book = datagram_used_early(sk);
 	if (!book || book->flags & WATCH_DIED)
 		return;
 	census_end(book);

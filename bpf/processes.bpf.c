@@ -95,8 +95,7 @@ static __always_inline int datagrams_held(struct sock *sk, const struct task_str
 	if (!datagrams_watch)
 		return 0;
 	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
-	if (watch_mode == WATCH_MODE_OPEN)
-		book = datagram_found(sk, book);
+	book = datagram_found(sk, book);
 	if (book)
 		holder_note(book, t, watch_pass);
 	return 0;
@@ -127,8 +126,10 @@ int walk_descriptors(struct bpf_iter__task_file *ctx)
 	struct sock *sk;
 	u8 state;
 
-	if (watch_mode == WATCH_MODE_OPEN)
+	if (watch_mode == WATCH_MODE_OPEN) {
 		window_jiffies = bpf_jiffies64();
+		datagrams_opened = datagrams_watched == DATAGRAMS_WATCHED;
+	}
 	if (!t || !file || (watch_filter == WATCH_OF_TASKS && !is_member(t->tgid)))
 		return 0;
 	socket = bpf_sock_from_file(file);
@@ -268,6 +269,8 @@ static long socket_brought(u32 at, void *arg)
 			gauge_add(&watch_gauges.lost_members, 1);
 		return 0;
 	}
+	if (BPF_CORE_READ(sk, sk_protocol) == IPPROTO_UDP_NUMBER && datagrams_watched == DATAGRAMS_AWAITED)
+		hooks_want(&watch_gauges.datagrams_due);
 	state = BPF_CORE_READ(sk, __sk_common.skc_state);
 	if (BPF_CORE_READ(sk, sk_protocol) == IPPROTO_TCP_NUMBER && state != BPF_TCP_LISTEN &&
 	    state != BPF_TCP_CLOSE)

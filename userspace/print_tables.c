@@ -250,7 +250,7 @@ static json_t *all_hooks(void)
 			"metric", hook->metric, "kind", hook_kind_name(hook->kind), "target", hook->target,
 			"args", hook->args, "without_trampolines", hook->without_trampolines,
 			"of_tls", hook->sets == HOOKS_TLS, "of_sizes", hook->sets == HOOKS_SIZES,
-			"of_watches", !(hook->sets & ~(HOOKS_WATCH | HOOKS_SYSCALLS)), "of_datagrams", !(hook->sets & ~(HOOKS_DATAGRAMS | HOOKS_QUEUES | HOOKS_SHARED)),
+			"of_watches", !(hook->sets & ~(HOOKS_WATCH | HOOKS_SYSCALLS)), "of_datagrams", !(hook->sets & ~(HOOKS_DATAGRAMS | HOOKS_QUEUES | HOOKS_BIRTHS | HOOKS_SHARED)),
 			"since", form->target ? form->since : "", "until", form->target ? form->until : ""));
 	}
 	return rows;

@@ -116,7 +116,8 @@ static int open_window(struct conduct *c)
 				       .details = o->details, .cpu_hz = o->cpu_hz, .sizes = o->sizes, .stacks = o->stacks,
 				       .stack_every = o->stack_every,
 				       .begun = &c->begun,
-				       .every_hook = o->command };
+				       .every_hook = o->command,
+				       .early_datagrams = o->fail_on || o->fail_on_needless };
 	char why[WHY_BYTES] = "";
 
 	if (is_live(c))

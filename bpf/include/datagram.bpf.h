@@ -15,8 +15,10 @@
 
 /* Set before load: the books are those of a watch. */
 const volatile bool datagrams_watch __weak = false;
-/* The hooks of a watch for UDP are attached, those for ends among them; so are those that TCP passes, too. */
-volatile __u32 datagrams_watched __weak = 0;
+/* Which hooks of a watch for UDP are attached, of enum watch_datagrams; whether those are that TCP passes, too. */
+volatile __u32 datagrams_watched __weak = DATAGRAMS_UNKNOWN;
+/* The walk that opened the window had all of them: what it did not meet had moved nothing. */
+volatile __u32 datagrams_opened __weak = 0;
 volatile __u32 datagrams_shared __weak = 0;
 
 struct numa_drop_counters___k {
@@ -189,23 +191,70 @@ static __always_inline struct watch_slot *datagram_used(struct watch_book *book)
 	return slot;
 }
 
-/* A socket that nobody met begins to be used; @made: it is new, and nothing can lie in its queues. The kernel tells
- * of the ends of its own. */
+/* A socket of the subject's, while no hook sees its datagrams: what it moves until they are attached is not measured. The
+ * walk that opens the window meets those that are older. */
+static __always_inline struct watch_book *datagram_waits(struct sock *sk)
+{
+	struct watch_book *book;
+
+	hooks_want(&watch_gauges.datagrams_due);
+	if (!window_is_open || watch_mode == WATCH_MODE_OPEN)
+		return NULL;
+	book = book_begin(sk);
+	if (!book || book->flags & WATCH_LATE)
+		return book;
+	book->flags |= WATCH_DATAGRAMS | WATCH_LATE | WATCH_UNOPENED;
+	slot_give_back(book);
+	return book;
+}
+
+/* It has no slot while it waits: nothing of it is counted before its opening balance is read. */
+static __always_inline void datagram_met(struct watch_book *book)
+{
+	if (!(book->flags & WATCH_UNOPENED))
+		return;
+	book->flags &= ~WATCH_UNOPENED;
+	book->slot_at = slot_take(book->cookie);
+	if (!book->slot_at)
+		book->flags |= WATCH_NO_SLOT;
+}
+
+/* The kernel tells of the ends of its own. */
+static __always_inline bool datagram_may_begin(const struct sock *sk)
+{
+	return datagrams_watched && fault_inject != FAULT_SKIP_BIRTHS && datagram_is_wanted(sk) &&
+	       !BPF_CORE_READ_BITFIELD_PROBED(sk, sk_kern_sock);
+}
+
+/* By the current task. */
+static __always_inline struct watch_book *datagram_used_early(struct sock *sk)
+{
+	struct watch_book *book = datagram_waits(sk);
+
+	if (book)
+		datagram_used(book);
+	return book;
+}
+
+/* A socket that nobody met begins to be used; @made: it is new, and nothing can lie in its queues. */
 static __always_inline struct watch_book *datagram_begin(struct sock *sk, bool made)
 {
 	struct watch_slot *slot;
 	struct watch_book *book;
 
-	if (!datagrams_watched || fault_inject == FAULT_SKIP_BIRTHS || !datagram_is_wanted(sk) ||
-	    BPF_CORE_READ_BITFIELD_PROBED(sk, sk_kern_sock))
+	if (!datagram_may_begin(sk))
 		return NULL;
+	if (datagrams_watched == DATAGRAMS_AWAITED)
+		return datagram_used_early(sk);
 	book = book_begin(sk);
-	slot = book ? slot_of(book) : NULL;
-	if (book)
-		book->flags |= WATCH_DATAGRAMS;
+	if (!book)
+		return NULL;
+	datagram_met(book);
+	slot = slot_of(book);
+	book->flags |= WATCH_DATAGRAMS;
 	if (!slot || slot->datagrams)
 		return book;
-	book->flags |= WATCH_BORN;
+	book->flags |= made || datagrams_opened ? WATCH_BORN : WATCH_LATE;
 	if (counts_by_tracepoint && !datagrams_shared)
 		hooks_want(&watch_gauges.datagrams_seen);
 	datagram_opens(book, sk, slot);
@@ -217,13 +266,16 @@ static __always_inline struct watch_book *datagram_begin(struct sock *sk, bool m
 	return book;
 }
 
-/* A walk over descriptors meets the socket while the window opens. Where hooks are missing that TCP passes, too,
- * there will be another one. */
+/* A walk over descriptors meets the socket. Where hooks are missing while the window opens, there will be another one. */
 static __always_inline struct watch_book *datagram_found(struct sock *sk, struct watch_book *book)
 {
 	struct watch_slot *slot;
 
 	if (!datagrams_watched || (watch_filter == WATCH_OF_NETNS && !inum_is_ours(netns_of(sk))))
+		return book;
+	if (datagrams_watched == DATAGRAMS_AWAITED)
+		return datagram_waits(sk);
+	if (watch_mode == WATCH_MODE_READ)
 		return book;
 	if (counts_by_tracepoint && !datagrams_shared) {
 		hooks_want(&watch_gauges.datagrams_seen);
@@ -231,9 +283,12 @@ static __always_inline struct watch_book *datagram_found(struct sock *sk, struct
 	}
 	if (!book)
 		book = book_begin(sk);
-	slot = book ? slot_of(book) : NULL;
-	if (book)
-		book->flags |= WATCH_DATAGRAMS;
+	if (!book)
+		return NULL;
+	datagram_met(book);
+	book->flags &= ~WATCH_LATE;
+	book->flags |= WATCH_DATAGRAMS;
+	slot = slot_of(book);
 	if (!slot)
 		return book;
 	if (!slot->datagrams) {

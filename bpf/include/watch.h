@@ -95,6 +95,9 @@ enum {
 /* Whom the programs count. */
 enum watch_filter { WATCH_OF_TASKS, WATCH_OF_NETNS, WATCH_OF_PORTS, WATCH_OF_ALL };
 
+/* Whether hooks of UDP are attached: those that tell of begins and ends of sockets, those that each datagram passes, too. */
+enum watch_datagrams { DATAGRAMS_UNKNOWN, DATAGRAMS_AWAITED, DATAGRAMS_WATCHED };
+
 /* What an iterator does. */
 enum watch_mode { WATCH_MODE_OPEN, WATCH_MODE_READ };
 
@@ -111,11 +114,12 @@ enum watch_book_flags {
 	WATCH_WALK_SHORT = 2048,	/* its queues were longer than a walk */
 	WATCH_MIXED = 4096,	/* its queues held spliced pages in packets with user pages, or may have */
 	WATCH_UNOPENED = 8192,	/* found by a descriptor, in a network namespace that nobody entered: what it
-				 * had moved by then is not known */
+				 * had moved by then is not known; or WATCH_LATE, and no hook ever met it */
 	WATCH_DATAGRAMS = 16384,	/* a UDP socket */
 	WATCH_READABLE = 32768,	/* closed, and what it had received may still be read */
 	WATCH_READS_UNSEEN = 65536,	/* an earlier life ended so, and bytes of it may have been spliced out */
 	WATCH_UNSENT_LOST = 1 << 17,	/* bytes of an earlier life were never sent: its queue is gone */
+	WATCH_LATE = 1 << 19,	/* a UDP socket that may have moved bytes before its hooks were attached */
 	WATCH_IN_KERNEL = 1 << 18,	/* the kernel itself sends and receives by it, as NFS and NVMe over TCP do */
 };
 
@@ -467,7 +471,8 @@ struct watch_gauges {
 	unsigned long long unbooked;		/* no storage for a book */
 	unsigned long long no_slots;
 	unsigned long long zerocopy_seen;	/* a send asked for it: hooks for it are needed */
-	unsigned long long datagrams_seen;	/* hooks are needed for UDP that TCP passes, too */
+	unsigned long long datagrams_due;	/* the subject has a UDP socket: hooks are needed that only UDP passes, */
+	unsigned long long datagrams_seen;	/* those that TCP passes, too */
 	unsigned long long rings_seen;	/* a process of the subject has an io_uring */
 	/* Processes that user space made part of the subject; that became part of it since; that ended. */
 	unsigned long long chosen, joined, left;

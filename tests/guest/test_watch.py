@@ -25,10 +25,10 @@ SCRIPT = "tests/guest/watch.sh"
 LARGE_PAYLOAD = 23 * 65536
 # Which limit refuses a send differs between kernels, which the first part asks; since 6.18 drops of datagrams are
 # counted elsewhere.
-PARTS = ("whole", "life", "detail", "kernel", "spliced", "datagrams", "holds", "ends")
+PARTS = ("whole", "life", "detail", "kernel", "spliced", "datagrams", "late", "holds", "ends")
 DEALT = ("life", "detail", "kernel")
 makes = Maker({"whole": KERNELS, "holds": ("6.12",), "ends": ("7.2",), "spliced": ("6.1", "6.12", "7.2"),
-               "datagrams": ("6.12", "7.2", ARM64)} | dealt(DEALT, KERNELS, hands=2),
+               "datagrams": ("6.12", "7.2", ARM64), "late": ("6.12",)} | dealt(DEALT, KERNELS, hands=2),
               soon={"whole": ("6.1", "7.2"), "spliced": ("6.1", "7.2"), "datagrams": ("6.12", "7.2")} |
               dealt(DEALT, KERNELS))
 # What a part needs of its guest.
@@ -302,6 +302,20 @@ def test_where_a_kernel_gives_no_memory_for_books_the_reason_is_told(tmp_path):
 def test_each_datagram_is_at_its_site(outcome):
     record, told = watched(outcome, "datagrams")
     datagrams.agrees(record, told, sum(datagrams.BEFORE.values()))
+
+
+@in_part("late")
+def test_hooks_of_udp_wait_for_a_socket_of_the_subject(outcome):
+    assert outcome.status("late.foreign") == outcome.status("late") == 0, outcome.errors("late")
+    foreign, record = (record_of(outcome.folder / f"{name}.json") for name in ("late.foreign", "late"))
+    hooked = {probe["status"] for probe in foreign["backend"]["probes"] if "udp" in probe["hook"]}
+    assert hooked == {"absent"} and not any(foreign["losses"].values())
+    short, told = record["losses"], json.loads(outcome.text("late.told").splitlines()[1])
+    assert short["unopened_sockets"] and "before their hooks were attached" in short["sums_short"]
+    last = max((each for each in record["processes"] if each["comm"] == "datagrams"), key=lambda each: each["pid"])["sum"]
+    assert last["counts"]["accepted_bytes"] == told["accepted"] + sum(datagrams.BEFORE.values())
+    assert last["counts"]["returned_bytes"] == told["returned"]
+    assert last["sites"]["rx_copy"]["bytes"] == told["returned"] + told["peeked"] and not broken(record)
 
 
 LOST = {"lose-queued": {"receive queue"}, "lose-taken": {"receive queue", "receives"}, "lose-handed": {"send queue"}}

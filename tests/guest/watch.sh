@@ -3,8 +3,9 @@
 # Watches programs in a guest, in some of these parts: "whole", one command from before its first call to its
 # end; "detail", a run that counts beside the watch; "life", a process in the middle of its life, whose calls
 # are counted, too; "kernel", a client in the kernel; "spliced", a disk and its user in the kernel that splice;
-# "datagrams", a program that uses UDP, also with faults; "holds", zero copy over a wire that delays it and over veth;
-# "ends", sockets that end while the kernel is asked who takes their books.
+# "datagrams", a program that uses UDP, also with faults; "late", one that begins to in the middle of the window;
+# "holds", zero copy over a wire that delays it and over veth; "ends", sockets that end while the kernel is asked who
+# takes their books.
 #
 # usage: watch.sh PART...
 # Leaves /out/PART.{json,err,status}, what programs told, and a record of each run of the workload.
@@ -92,6 +93,37 @@ life() {
 	exec 7>&-
 	wait "$target"
 	rm /run/words
+}
+
+late_run() {
+	echo "$1" >&7
+	until [[ -s /out/$1 && $(wc -l <"/out/$1") == 2 ]]; do sleep 0.2; done
+}
+
+# Hooks of UDP are attached once a process of the subject makes a socket: runs before that are told, the one behind it is
+# whole. Those of others attach none.
+late() {
+	local target
+	sleep infinity &
+	target=$!
+	begin_watch late.foreign -p "$target"
+	echo go | build/tests/guest/datagrams 23 >/out/late.others
+	end_watch late.foreign
+	kill "$target"
+	rm -f /run/names
+	mkfifo /run/names
+	(while read -r name; do echo go | build/tests/guest/datagrams 23 >"/out/$name"; done) </run/names &
+	target=$!
+	exec 7>/run/names
+	begin_watch late --interval 1 --json-lines /out/late.lines -p "$target"
+	until grep -q '"accepted_bytes": *[1-9]' /out/late.lines; do
+		late_run late.before
+		sleep 1
+	done
+	late_run late.told
+	end_watch late
+	exec 7>&-
+	wait "$target"
 }
 
 # A client of a network file system, which is the kernel's: its server answers nothing.

@@ -103,7 +103,7 @@ def part(record: dict, pids: set[int]) -> dict:
 def is_short(record: dict) -> bool:
     """Does the record say that it has not all?"""
     losses = record["losses"]
-    return bool(losses["lost_events"] or losses["unbooked_sockets"] or losses["unseen_events"])
+    return any(losses[name] for name in ("lost_events", "unbooked_sockets", "unopened_sockets", "unseen_events"))
 
 
 def laws_and_form(record: dict, status: str) -> Iterator[str]:

@@ -149,6 +149,30 @@ TEST(test_what_nobody_opened_is_in_no_sum)
 	watch_tally_free(&tally);
 }
 
+TEST(test_what_came_before_its_hooks_is_in_no_sum)
+{
+	struct watch_record r = {};
+	struct watch_tally tally;
+	struct watch_book book = sent(30);
+	struct watch_hooked hooked = all_hooks;
+	struct watch_socket open[2];
+
+	hooked.datagrams = true;
+	watch_tally_begin(&tally, 0);
+	book.flags |= WATCH_DATAGRAMS | WATCH_LATE;
+	book.slot.sends_returned = 30;
+	watch_tally_open(&tally, &open[0], &book, &hooked);
+	book.flags |= WATCH_UNOPENED;
+	book.cookie++;
+	watch_tally_open(&tally, &open[1], &book, &hooked);
+	assert_string_equal(open[1].laws[WATCH_LAW_sends].why, "its hooks were attached after it was made");
+	assert_int_equal(watch_tally_read(&tally, open, 2, false, &r), 0);
+	assert_int_equal(r.unopened_sockets, 2);
+	assert_int_equal(r.total.moved.count[COUNT_accepted_bytes], 30);
+	watch_record_free(&r);
+	watch_tally_free(&tally);
+}
+
 TEST(test_sums_say_why_they_are_short)
 {
 	struct watch_record r = {};

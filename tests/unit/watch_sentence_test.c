@@ -306,7 +306,8 @@ TEST(what_one_process_lacks_has_a_reason_although_the_whole_has_it)
 	*m.r.count_why[COUNT_returned_bytes] = '\0';
 	expect(&m, "how much was read is not known (for one of its sockets nobody counted it).");
 	m.r.unopened_sockets = 1;
-	expect(&m, "how much was read is not known (one of its sockets lay in a network namespace that was not entered).");
+	expect(&m, "how much was read is not known (one of its sockets lay in a network namespace that was not entered, or moved "
+	       "datagrams before their hooks were attached).");
 }
 
 TEST(a_refusal_names_its_limit)

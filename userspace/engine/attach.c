@@ -554,8 +554,8 @@ int engine_attach(struct engine *p, unsigned int sets, char why[WHY_BYTES])
 		p->skel->bss->packets_watched = 1;
 	if (sets & HOOKS_SHARED)
 		p->skel->bss->datagrams_shared = 1;
-	if (sets & HOOKS_QUEUES)
-		p->skel->bss->datagrams_watched = engine_have(p, "datagram sockets");
+	if (sets & (HOOKS_BIRTHS | HOOKS_QUEUES) && engine_have(p, "datagram sockets"))
+		p->skel->bss->datagrams_watched = sets & HOOKS_QUEUES ? DATAGRAMS_WATCHED : DATAGRAMS_AWAITED;
 	hits_begin(p);
 	return 0;
 }
@@ -603,7 +603,7 @@ static int clocks_list(const struct engine *p, struct probe *probe)
 
 static const char *why_unasked(unsigned int sets)
 {
-	return sets & HOOKS_SHARED ? "no UDP socket of the subject needed it" :
+	return sets & (HOOKS_SHARED | HOOKS_DATAGRAMS | HOOKS_QUEUES) ? "no UDP socket of the subject needed it" :
 	       sets & HOOKS_ZEROCOPY ? "no socket of the subject asked for zero copy" :
 	       sets & HOOKS_CALLS ? "calls are counted with --books calls alone" : "it was not attached";
 }

@@ -27,6 +27,7 @@
 #define TLS HOOKS_TLS
 #define DATAGRAMS HOOKS_DATAGRAMS
 #define QUEUES HOOKS_QUEUES
+#define BIRTHS HOOKS_BIRTHS
 #define SHARED HOOKS_SHARED
 #define SIZES HOOKS_SIZES
 #define WATCH HOOKS_WATCH
@@ -89,7 +90,7 @@ const struct hook hooks[] = {
 	FENTRY(2, "datagram_queue_enter", "datagrams queued", "__udp_enqueue_schedule_skb", QUEUES, PLAIN),
 	FEXIT(2, "datagram_queue_exit", "datagrams queued", "__udp_enqueue_schedule_skb", QUEUES, PLAIN),
 	TRACEPOINT(4, "datagram_drop", "datagrams dropped", "kfree_skb", QUEUES, PLAIN),
-	FENTRY(1, "datagram_dropped", "datagram sockets", "sk_common_release", DATAGRAMS, PLAIN),
+	FENTRY(1, "datagram_dropped", "datagram sockets", "sk_common_release", DATAGRAMS | BIRTHS, PLAIN),
 
 	TRACEPOINT(2, "rx_copy", "rx_copy", "skb_copy_datagram_iovec", ALWAYS, HOOK_DERIVED),
 	TRACEPOINT(3, "receive_call", "rx_discard", "sock_recv_length", ALWAYS, PLAIN),
@@ -151,8 +152,8 @@ const struct hook hooks[] = {
 	{ "gather", "user_gather", HOOK_USDT, "copyscope:gather", 0, DETAIL, PLAIN, false, NULL, 0 },
 
 	/* Books begin when all other hooks are there: they count what a socket that begins moves from its first byte on. */
-	CGROUP("datagram_released", "datagram sockets", "sock_release", QUEUES),
-	CGROUP("datagram_made", "datagram sockets", "sock_create", QUEUES),
+	CGROUP("datagram_released", "datagram sockets", "sock_release", BIRTHS),
+	CGROUP("datagram_made", "datagram sockets", "sock_create", BIRTHS),
 	FENTRY(2, "socket_disconnect", "sequence", "tcp_disconnect", ALWAYS, PLAIN),
 	TRACEPOINT(3, "socket_state", "sequence", "inet_sock_set_state", ALWAYS, NEEDED),
 	TRACEPOINT(3, "socket_state_again", "sequence", "inet_sock_set_state", ALWAYS, NEEDED),

@@ -23,7 +23,8 @@ enum hook_set {
 	HOOKS_SIZES = 256,	/* what only the sizes of calls need */
 	HOOKS_WATCH = 512,	/* what a watch alone tells: options that were refused, what MPTCP copies */
 	HOOKS_SYSCALLS = 1024,	/* options that were refused, by what each system call passes: with details */
-	HOOKS_ALL = 2047,
+	HOOKS_BIRTHS = 2048,	/* that a UDP socket begins or ends: of a watch, and passed by no message */
+	HOOKS_ALL = 4095,
 };
 
 enum hook_rank {

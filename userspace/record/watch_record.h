@@ -124,7 +124,8 @@ struct watch_socket {
 	bool born;		/* connected or accepted in the window: its opening balance is 0 */
 	bool died;		/* closed and gone: its closing balance is what was lost with it */
 	bool whole;		/* both */
-	bool unopened;		/* in a network namespace that was not entered: nothing is known of it */
+	bool unopened;		/* in a network namespace that was not entered, or .late: nothing is known of it */
+	bool late;		/* of UDP: it may have moved datagrams before their hooks were attached */
 	bool handed_on;		/* another process used it before: its bytes are in these numbers, too */
 	bool died_before;	/* the reading before this one: it moved nothing lately */
 	struct watch_balance opening, closing;
@@ -276,7 +277,8 @@ struct watch_record {
 	uint64_t unseen_events;		/* of any socket: no program ran for them */
 	uint64_t unbooked_sockets;	/* no room or no memory for their books */
 	char unbooked_why[WHY_BYTES];
-	uint64_t unopened_sockets;	/* in network namespaces that were not entered: the sums lack them */
+	uint64_t unopened_sockets;	/* in network namespaces that were not entered: the sums lack them; or .late: the sums
+					 * lack what they moved before */
 	uint64_t referenced_peak_pages;	/* most in any reading */
 };
 

@@ -26,6 +26,8 @@
 enum { SAMPLES_MS = 20 };
 /* A control group, or a name, that nobody has for so long has ended. */
 enum { JOIN_MS = 20 };
+/* Sets of hooks that sockets of UDP need and no other passes; those that are attached once a socket needs them. */
+enum { OF_DATAGRAMS = HOOKS_DATAGRAMS | HOOKS_QUEUES, ON_DEMAND = HOOKS_ZEROCOPY | HOOKS_SHARED | OF_DATAGRAMS };
 
 struct watch {
 	struct engine *probes;
@@ -45,8 +47,7 @@ struct watch {
 	int cgroup_count;
 	struct tls_book tls_book;	/* .hooked has it, of the socket that is judged, */
 	struct books detail;	/* and this */
-	bool late_tried;	/* the hooks for zero copy were attached in mid-window, */
-	bool shared_tried;	/* and those that UDP needs and TCP passes, too */
+	unsigned int tried;	/* sets of hooks that were attached on demand, or refused, of enum hook_set */
 	int failure;		/* a socket that died could not be kept */
 };
 
@@ -188,38 +189,38 @@ static void look_for_zerocopy(void *arg, const struct watch_book *book)
 		  book->now.spliced_bytes;
 }
 
-/* What TCP passes, too. Without trampolines packets alone tell what became of the pages of datagrams. */
-static int attach_shared(struct watch *w, char why[WHY_BYTES])
+/* What sockets of the subject need until now. Without trampolines packets alone tell what became of the pages of datagrams. */
+static unsigned int hooks_due(const struct watch *w)
 {
-	int err = engine_attach(w->probes, HOOKS_SHARED, why);
+	const struct watch_gauges gauges = engine_gauges(w->probes);
+	unsigned int due = gauges.zerocopy_seen ? HOOKS_ZEROCOPY : 0;
 
-	if (!err && !w->hooked.trampolines)
-		err = engine_attach(w->probes, HOOKS_ZEROCOPY, why);
-	return err;
+	if (gauges.datagrams_due && w->hooked.datagrams)
+		due |= OF_DATAGRAMS;
+	if (gauges.datagrams_seen)
+		due |= HOOKS_SHARED | (w->hooked.trampolines ? 0 : HOOKS_ZEROCOPY);
+	return due;
 }
 
 /* Opens the window; hooks that only zero copy or UDP needs are attached before, if a socket asks for it. */
-static int open_books(struct watch *w, bool every_hook, char why[WHY_BYTES])
+static int open_books(struct watch *w, unsigned int sets, char why[WHY_BYTES])
 {
-	bool zerocopy = every_hook, shared = every_hook;
+	bool zerocopy = false;
 	int err = 0;
 
 	hooked_note(w);
 	for (int round = 0; round < 2 && !err; round++) {
-		if (zerocopy)
-			err = engine_attach(w->probes, HOOKS_ZEROCOPY, why);
-		if (!err && shared)
-			err = attach_shared(w, why);
+		err = sets ? engine_attach(w->probes, sets, why) : 0;
+		w->tried |= sets;
 		if (!err)
 			err = engine_open(w->probes);
 		if (!err)
 			err = collect_ended(w);
-		if (err || (zerocopy && shared))
+		if (err || !(ON_DEMAND & ~w->tried))
 			break;
 		err = engine_read(w->probes, look_for_zerocopy, &zerocopy);
-		zerocopy |= engine_gauges(w->probes).zerocopy_seen;
-		shared |= engine_gauges(w->probes).datagrams_seen;
-		if (!zerocopy && !shared)
+		sets = (hooks_due(w) | (zerocopy ? HOOKS_ZEROCOPY : 0)) & ~w->tried;
+		if (!sets)
 			break;
 	}
 	if (!err && w->sizes)
@@ -238,10 +239,24 @@ static void sample_cpu(struct watch *w, unsigned int hz)
 		w->cpu_clock = NULL;
 }
 
-/* What waits until a socket needs it, and a witness that nobody asked for. */
-static unsigned int left_for_later(const struct watch_config *config)
+/* What waits until a socket needs it, and a witness that nobody asked for. Without trampolines, UDP has no hook that
+ * datagrams which arrive pass, and TCP does not. */
+static unsigned int left_for_later(const struct watch *w, const struct watch_config *config)
 {
-	return HOOKS_ZEROCOPY | HOOKS_SHARED | (config->books == WATCH_CALLS ? 0 : HOOKS_CALLS);
+	char why[WHY_BYTES];
+	bool trampolines = engine_backend(w->probes, why) == BACKEND_TRAMPOLINE;
+
+	return HOOKS_ZEROCOPY | HOOKS_SHARED | (trampolines ? OF_DATAGRAMS : 0) |
+	       (config->books == WATCH_CALLS ? 0 : HOOKS_CALLS);
+}
+
+/* What is attached before any socket needs it. A socket that anybody makes is one of a subject that is everything, or of
+ * ports, which it does not have yet. */
+static unsigned int wanted_at_once(const struct watch *w, const struct watch_config *config)
+{
+	if (config->every_hook || config->details)
+		return ON_DEMAND;
+	return config->early_datagrams || w->subject.by == WATCH_ALL || w->subject.by == WATCH_PORTS ? OF_DATAGRAMS : 0;
 }
 
 int watch_open(struct watch **out, const struct watch_config *config, char why[WHY_BYTES])
@@ -265,7 +280,8 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	probes.fault_inject = config->fault_inject;
 	probes.calls = config->books == WATCH_CALLS;
 	probes.sets = HOOKS_ALWAYS | HOOKS_ZEROCOPY | HOOKS_CALLS | HOOKS_DATAGRAMS | HOOKS_QUEUES | HOOKS_SHARED |
-		      HOOKS_TLS | HOOKS_WATCH | (config->details ? HOOKS_DETAIL | HOOKS_SYSCALLS : 0) | (config->sizes ? HOOKS_SIZES : 0);
+		      HOOKS_BIRTHS | HOOKS_TLS | HOOKS_WATCH |
+		      (config->details ? HOOKS_DETAIL | HOOKS_SYSCALLS : 0) | (config->sizes ? HOOKS_SIZES : 0);
 	probes.hardware_dma = probes.references = true;
 	probes.cpu = config->cpu_hz;
 	probes.sizes = w->sizes = config->sizes;
@@ -277,11 +293,11 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	if (!err && w->details)
 		engine_prepare_stacks(w->probes);
 	if (!err)
-		err = engine_attach(w->probes, HOOKS_ALL & ~left_for_later(config), why);
+		err = engine_attach(w->probes, HOOKS_ALL & ~left_for_later(w, config), why);
 	if (!err)
 		err = watch_choose(w->probes, &w->subject, why);
 	if (!err)
-		err = open_books(w, config->every_hook || config->details, why) ?:
+		err = open_books(w, wanted_at_once(w, config), why) ?:
 		      stacks_keep(&w->stacks, w->probes, config->stacks, config->cpu_hz, why);
 	if (err) {
 		watch_close(w);
@@ -305,24 +321,16 @@ int watch_confine(struct watch *w)
 }
 
 /* A socket asked for zero copy, or one of UDP's needs more hooks, for the first time. */
-static int attach_late(struct watch *w)
+static void attach_late(struct watch *w)
 {
-	const struct watch_gauges gauges = engine_gauges(w->probes);
-	bool zerocopy = gauges.zerocopy_seen && !w->hooked.packets && !w->late_tried;
-	bool shared = gauges.datagrams_seen && !w->shared_tried;
+	unsigned int sets = hooks_due(w) & ~w->tried;
 	char why[WHY_BYTES] = "";
-	int err = 0;
 
-	if (!zerocopy && !shared)
-		return 0;
-	w->late_tried |= zerocopy;
-	w->shared_tried |= shared;
-	if (zerocopy)
-		err = engine_attach(w->probes, HOOKS_ZEROCOPY, why);
-	if (shared)
-		err = attach_shared(w, why);
+	if (!sets)
+		return;
+	w->tried |= sets;
+	engine_attach(w->probes, sets, why);
 	hooked_note(w);
-	return err;
 }
 
 /* The end of the last process wakes at once, and another one may be about to join. */
@@ -503,7 +511,8 @@ static void probes_weigh(struct law *law, const struct watch_record *r, uint64_t
 	law->known = false;
 	law->status = LAW_NOT_TESTABLE;
 	if (!r->unseen_events) {
-		snprintf(law->why, WHY_BYTES, "sockets lay in network namespaces that were not entered");
+		snprintf(law->why, WHY_BYTES, "sockets lay in network namespaces that were not entered, or moved datagrams before "
+			 "their hooks were attached");
 		return;
 	}
 	snprintf(law->why, WHY_BYTES,

@@ -26,6 +26,7 @@ struct watch_config {
 	uint32_t stack_every;	/* with .stacks: one byte of so many is sampled; 0: each counts */
 	bool stacks;		/* what calls move is put to stacks of their programs; with WATCH_CALLS */
 	bool every_hook;	/* attach also what plain programs never need: for -- COMMAND */
+	bool early_datagrams;	/* hooks of UDP do not wait for a socket: sums that decide are to be whole */
 };
 
 /* Loads, attaches, reads the opening balances. 0, or -errno with one line in @why. */

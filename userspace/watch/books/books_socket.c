@@ -372,6 +372,7 @@ void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 	s->apart = s->layer && !(s->layer == WATCH_LAYER_KTLS && watch_tls_is_covered(book, hooked));
 	if (s->apart)
 		layer_hides(s);
+	s->late = book->flags & WATCH_LATE;
 	if (book->flags & WATCH_UNOPENED) {
 		s->unopened = true;
 		s->opening = s->closing = (struct watch_balance){};

@@ -296,11 +296,11 @@ static int sums_add(const struct watch_tally *t, struct watch_sums *sums, const 
 		watch_sum_add(&process->sum, s);
 	}
 	err = groups_add(sums->groups, s);
+	sums->unopened += s->unopened || s->late;
 	if (!s->unopened) {
 		watch_sum_add(&sums->total, s);
 		return err;
 	}
-	sums->unopened++;
 	sums->total.sockets++;
 	sums->total.died += s->died;
 	sums->total.stacked_bytes += s->stacked_bytes;

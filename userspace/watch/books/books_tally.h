@@ -47,7 +47,7 @@ struct watch_sums {
 	struct watch_groups groups[WATCH_GROUPINGS];	/* owned */
 	struct watch_ids index;		/* of these */
 	struct watch_sum total;
-	uint64_t unopened;		/* sockets that the total counts, and nothing of what they moved */
+	uint64_t unopened;		/* sockets that the total counts, and nothing of what they moved, or not all of it */
 	struct watch_law_sum laws[WATCH_LAW_COUNT];
 };
 

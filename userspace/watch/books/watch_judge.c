@@ -109,7 +109,8 @@ bool watch_sums_short(const struct watch_record *r, char why[WHY_BYTES])
 	*why = '\0';
 	reason(why, r->lost_events, "sockets or processes found no room");
 	reason(why, r->unbooked_sockets, "sockets were not counted");
-	reason(why, r->unopened_sockets, "sockets lay in network namespaces that were not entered");
+	reason(why, r->unopened_sockets, "sockets lay in network namespaces that were not entered, or moved datagrams before "
+	       "their hooks were attached");
 	reason(why, r->unseen_events, "ends or changes of sockets of this machine were not seen");
 	if (!*why && probes->status != LAW_BALANCED)
 		snprintf(why, WHY_BYTES, "%s", *probes->why ? probes->why : "events may have been missed");

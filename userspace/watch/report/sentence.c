@@ -127,7 +127,8 @@ static const char *why_or_socket(const struct watch_record *r, const char *why)
 {
 	if (*why)
 		return why;
-	return r->unopened_sockets ? "one of its sockets lay in a network namespace that was not entered" :
+	return r->unopened_sockets ? "one of its sockets lay in a network namespace that was not entered, or moved "
+				     "datagrams before their hooks were attached" :
 				     "for one of its sockets nobody counted it";
 }
 

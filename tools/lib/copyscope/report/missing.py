@@ -25,8 +25,8 @@ LOSSES = {
     "unseen_firings": "packets or notifications of this machine: the kernel ran no program for "
                       "them",
     "unbooked_sockets": "sockets were not counted: ",
-    "unopened_sockets": "sockets lay in network namespaces that were not entered: the sums lack "
-                        "them",
+    "unopened_sockets": "sockets lay in network namespaces that were not entered, or moved "
+                        "datagrams before their hooks were attached: the sums lack that",
     "folded_processes": "processes that ended are in the sums, and not in the record one by one",
     "folded_sockets": "sockets that closed are in the sums, and not in the record one by one",
 }
