@@ -2,13 +2,15 @@
 """Variants that take turns in one connection: each byte arrives right, and each turn is timed."""
 from __future__ import annotations
 
+import json
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
-from helpers import records
+from copyscope.common.outcomes import ALIKE, COSTS, PAYS, UNDECIDED
+from helpers import records, schemas
 from helpers.names import TABLES
 from helpers.workload import client, run_plain, server
 
@@ -121,3 +123,74 @@ def test_a_run_keeps_the_turns_in_its_record(path):
     assert turned["block_bytes"] % (2 * 65536) == 0
     assert passes["counted"] is None and passes["timed"]["cpu_shares"]["others"] is not None
     assert record["experiment"]["outcome"]["status"] == "complete"
+
+
+ALTERNATION = records.ROOT / "docs" / "alternation.schema.json"
+# More of the processors for others, and a run's own record excuses what it could not decide.
+MOST_OTHERS = 0.3
+
+
+def alternated(*words, timeout_s=300):
+    """The document of an alternation, checked."""
+    done = records.run("--alternate", *words, "--json", "-", timeout_s=timeout_s)
+    assert done.code == 0, done.err
+    data = json.loads(done.out)
+    assert not schemas.faults(ALTERNATION, data)
+    return data
+
+
+def disturbed(data):
+    """Whether other programs took much beside its starts."""
+    return max(each["others"] for each in data["starts"]) > MOST_OTHERS
+
+
+@records.needs_root
+def test_several_starts_are_compared_and_each_variant_is_counted_apart():
+    data = alternated("a1,a1-plain,A1-file", "64k", 2, "--path", "lo", "--starts", 3, "--seconds", 0.1)
+    assert [each["asked_ms"] for each in data["starts"]] == [1, 3, 1]
+    assert len({each["id"] for each in data["starts"]}) == 3
+    assert [each["copies_per_byte"] for each in data["counted"]] == [3, 2, 2]
+    assert all(each["record"] not in {start["id"] for start in data["starts"]} for each in data["counted"])
+    assert all(each["processor_ns_per_byte"]["n"] == 3 for each in data["variants"])
+    # Three starts have no 95 % interval.
+    assert {each[key]["outcome"] for each in data["comparisons"] for key in ("processor_time", "wall_time")} == {UNDECIDED}
+
+
+@records.needs_root
+def test_the_report_is_printed_again_by_show(tmp_path):
+    kept = tmp_path / "kept.json"
+    done = records.run("--alternate", "udp,udp-zc", "8k", 1, "--path", "lo", "--starts", 1, "--seconds", 0.1, "--json", kept)
+    assert done.code == 0 and done.out.startswith("udp and udp-zc in turns: 8 KiB, 1 connection, to recv, path lo")
+    again = subprocess.run([records.ROOT / "tools/copyscope", "show", kept], capture_output=True, text=True, check=False)
+    assert again.returncode == 0 and done.out == f"{again.stdout}\nrecord         {kept}\n"
+
+
+@pytest.mark.parametrize("words, why", [
+    (("--alternate", "A1,A3", "64k", 1, "--kernel", "6.12"), "guests"), (("--alternate", "A1", "64k", 1), "two variants"),
+    (("--alternate", "A1,A3", "64k", 1, "--starts", 0), "--starts"), (("--alternate", "A1,A3", "64k"), "two words"),
+    (("--alternate", "A1,A3", "64k", 1, "--pass", "counted"), "--pass"),
+    (("--alternate", "A1,A3", "64k", 1, "--pattern", "rr"), "--pattern stream")])
+@records.needs_root
+def test_what_cannot_be_compared_is_refused_in_one_line(words, why):
+    done = records.run(*words)
+    assert done.code == 2 and why in done.err and done.err.count("\n") == 1
+
+
+@pytest.mark.long
+@records.needs_root
+def test_a_beside_a_is_alike():
+    """In ten tries of ten none pays or costs, and each is alike that other programs left alone."""
+    for _ in range(10):
+        data = alternated("A1-plain,A1-plain", "64k", 1, "--path", "lo")
+        outcome = data["comparisons"][0]["processor_time"]["outcome"]
+        assert outcome == ALIKE or disturbed(data) and outcome == UNDECIDED
+
+
+@pytest.mark.long
+@records.needs_root
+def test_an_answer_does_not_flip():
+    """What sends eight times costs; what a start decided no other decides the other way."""
+    for ways, size in (("A1-plain,A1-8send", 512), ("A1-plain,sendfile", "1M")):
+        outcomes = {alternated(ways, size, 1, "--path", "lo")["comparisons"][0]["processor_time"]["outcome"]
+                    for _ in range(3)}
+        assert not {PAYS, COSTS} <= outcomes

@@ -39,7 +39,7 @@ struct alternation {
 	uint64_t receiver_begin_ns, receiver_end_ns, received_bytes;
 
 	unsigned int tries;			/* of this number of messages; TRIES: it is found */
-	uint64_t shortest_ns;
+	uint64_t shortest_ns;			/* processor time */
 	uint64_t end_ns;			/* no round begins later; 0: the first one is not over */
 	struct block *blocks;
 	size_t count, capacity;
@@ -119,20 +119,23 @@ static void shuffle(struct alternation *a)
 	}
 }
 
-/* One step towards the number of messages, after a block of the first way. */
+/* One step towards the number of messages, after a block of the first way. How long it is tells the processor time of the
+ * end that works more: on a busy machine a wait for a processor may be longer than the block. */
 static void calibrate(struct alternation *a)
 {
-	uint64_t wanted_ns = a->settings->block_ns;
+	uint64_t wanted_ns = a->settings->block_ns, busy_ns = a->block.sender_ns;
 
-	if (!a->tries || a->block.wall_ns < a->shortest_ns)
-		a->shortest_ns = a->block.wall_ns;
+	if (a->block.receiver_ns > busy_ns)
+		busy_ns = a->block.receiver_ns;
+	if (!a->tries || busy_ns < a->shortest_ns)
+		a->shortest_ns = busy_ns;
 	if (++a->tries < TRIES)
 		return;
 	if (a->shortest_ns < wanted_ns / 2 && a->messages < MESSAGES_MOST) {
 		a->messages *= 2;
 		a->tries = 0;
 	} else {
-		a->messages = (a->messages * wanted_ns + a->shortest_ns / 2) / a->shortest_ns;
+		a->messages = (a->messages * wanted_ns + a->shortest_ns / 2) / (a->shortest_ns ? a->shortest_ns : 1);
 		if (!a->messages)
 			a->messages = 1;
 	}

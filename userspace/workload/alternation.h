@@ -24,9 +24,9 @@ struct alternation *alternation_create(const struct settings *settings);
 void alternation_destroy(struct alternation *alternation);
 
 /*
- * Sends on the team's connection in step with all others. A round has a block of each way, in random order; each way sends as
- * many messages, chosen so that a block of the first one is as long as asked. The first round is not kept. Rounds go on
- * until the settings' seconds are over.
+ * Sends on the team's connection in step with all others. A round has a block of each way, in random order; each way sends
+ * as many messages, chosen so that one end works about as long as asked in a block of the first one. The first round is
+ * not kept. Rounds go on until the settings' seconds are over.
  */
 enum outcome alternation_serve(struct alternation *alternation, const struct team *team);
 

@@ -115,7 +115,7 @@ static const struct argp_option server_options[] = {
 	SHARED_OPTIONS,
 	{ "alternate", KEY_ALTERNATE, "LIST", 0,
 	  "in place of VARIANT: two to 8 variants, with commas, take turns in each connection; with --clients", 2 },
-	{ "block", KEY_BLOCK, "MS", 0, "how long a turn is, about: 1 to 1000 ms (default 3)", 2 },
+	{ "block", KEY_BLOCK, "MS", 0, "how long an end works in a turn, about: 1 to 1000 ms (default 3)", 2 },
 	{ 0, 0, 0, 0, "Who:", 3 },
 	{ "clients", KEY_CLIENTS, "T", 0, "serve exactly T clients, then end", 3 },
 	{ "max-clients", KEY_MAX_CLIENTS, "K", 0, "close one more than K at once (default 64)",

@@ -35,6 +35,11 @@ def rank_below(n: int) -> int | None:
     return cut
 
 
+def short_of(n: int) -> int:
+    """How many values more give such an interval."""
+    return next(more for more in range(n + 9) if rank_below(n + more) is not None)
+
+
 def middle(values: Sequence[float], counts: bool = False) -> float:
     """The median; of counts the lower of the two in the middle, as there is no half of an event."""
     return median_low(values) if counts else median(values)

@@ -40,7 +40,7 @@ class Word:
 RECORDS_HERE, COMMS, PIDS = "$(_copyscope_records)", "$(_copyscope_comms)", "$(_copyscope_pids)"
 RUN_VALUES = {
     "--kernel": KERNELS, "--path": PATHS, "--pattern": ("stream", "rr"), "--receiver": RECEIVERS,
-    "--behaviours": BEHAVIOURS, "--pass": ("timed", "counted", "both"),
+    "--behaviours": BEHAVIOURS, "--alternate": VARIANTS, "--pass": ("timed", "counted", "both"),
     "--backend": ("auto", "trampoline", "tracepoint"), "--role": ("sender", "receiver"),
 }
 PROFILE_NAMES = tuple(sorted(file.stem for file in PROFILES.glob("*.toml")))

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0
+"""trace_run --alternate: makes the starts, prints what they decide, writes the document."""
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from copyscope import cli
+from copyscope.common.text import now_utc
+from copyscope.files.record_file import RecordFile, make_runs_folder
+from copyscope.report import alternation
+from copyscope.runs import launch
+
+from . import runs
+from .document import document
+
+NAME = "trace_run"
+# Starts at least, which give an interval, and at most, if it gets not sharp before.
+STARTS, SECONDS, BLOCKS_MS = (6, 30), 1.0, (1, 3)
+MOST_STARTS = 1000
+
+
+def build_parser() -> cli.Parser:
+    """The options that are not of each run; --help is trace_run's own."""
+    parser = cli.Parser("./tools/trace_run", description="", add_help=False)
+    add = parser.add_argument
+    add("--alternate")
+    add("--starts", type=cli.whole(1, MOST_STARTS))
+    add("--seconds", type=cli.seconds, default=SECONDS)
+    add("--block", type=cli.whole(1, 1000))
+    add("--json")
+    add("--quiet", "-q", action="store_true")
+    # Passes of turns are timed; their report has neither laws nor sites.
+    add("--pass", choices=("timed",))
+    add("--color", choices=("auto", "always", "never"))
+    for word in ("--no-probes", "--laws", "--exact"):
+        add(word, action="store_true")
+    return parser
+
+
+def kept_at() -> Path:
+    """Where a document goes for which nobody names a place."""
+    at = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
+    return make_runs_folder() / f"{at}-alternate-{os.getpid()}.json"
+
+
+def tell(line: str) -> None:
+    """A line that the next one overwrites, on a terminal."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{line}")
+        sys.stderr.flush()
+
+
+def act(words: list[str]) -> int:
+    """Do what the words ask for."""
+    started = now_utc()
+    options, rest = build_parser().parse_known_args(words)
+    least, most = (options.starts,) * 2 if options.starts else STARTS
+    wanted = runs.Asked(options.alternate, tuple(rest), least, most, options.seconds,
+                        (options.block,) if options.block else BLOCKS_MS)
+    launch.check_built(launch.HOST)
+    with ExitStack() as stack:
+        # Before the work.
+        file = None if options.json == "-" else \
+            stack.enter_context(RecordFile(options.json or kept_at()))
+        made = runs.make(wanted, (lambda line: None) if options.quiet else tell)
+        tell("")
+        data = document(made, started, ["./tools/trace_run", *words])
+        write(data, file, options.quiet)
+    return 0
+
+
+def write(data: dict[str, Any], file: RecordFile | None, quiet: bool) -> None:
+    """Print the report, and keep the document."""
+    text = json.dumps(data) + "\n"
+    if file is None:
+        sys.stdout.write(text)
+        return
+    file.write(text)
+    if not quiet:
+        print(*alternation.lines(data), "", f"record         {file.path}", sep="\n")
+
+
+def main(words: list[str]) -> int:
+    """Run the command line; any failure is one line and its exit status."""
+    return cli.run(act, words, NAME)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Makes the starts of an alternation, without probes, and a run with probes of each variant."""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from copyscope.common.errors import CommandError, Refused
+from copyscope.common.outcomes import sharp
+from copyscope.records import turns
+from copyscope.records.check import check_complete
+from copyscope.records.load import record_of
+from copyscope.records.run_record import Record
+from copyscope.runs import launch
+from copyscope.runs.launch import Run
+
+# Counts of a short run are as exact as those of a long one.
+COUNTED_BYTES, LEAST_COUNTED, MOST_COUNTED = 16 << 20, 4, 2000
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked for: the variants, the words of trace_run for all of them, and how much."""
+
+    variants: str               # with commas
+    words: tuple[str, ...]      # BYTES, THREADS and options
+    least: int                  # starts
+    most: int
+    seconds: float
+    blocks_ms: tuple[int, ...]  # starts have these in turn
+
+
+@dataclass
+class Made:
+    """What was made."""
+
+    starts: list[Record] = field(default_factory=list)
+    counted: dict[str, Record | str] = field(default_factory=dict)  # by variant; or why none is
+    each_s: float = 0.0         # that a start took, with what is around it
+
+
+def run(name: str, words: tuple[str, ...], seconds: float, passes: str = launch.BOTH) -> Record:
+    """Make one run."""
+    outcome = launch.make(Run(name, words), None, seconds, launch.HOST, passes)
+    if outcome.status not in (launch.EXIT_FINE, launch.EXIT_BLIND):
+        raise CommandError(f"{name}: {launch.last_line(outcome.stderr)}")
+    return record_of(outcome.said, Path(name))
+
+
+def start(asked: Asked, number: int) -> Record:
+    """One start."""
+    block = asked.blocks_ms[number % len(asked.blocks_ms)]
+    record = run(asked.variants, ("--alternate", asked.variants, "--block", str(block),
+                                  *asked.words), asked.seconds)
+    check_complete(record)
+    if record.at("machine.emulated"):
+        raise Refused("this machine is emulated: times mean nothing here")
+    return record
+
+
+def count(asked: Asked, variant: str, first: Record) -> Record | str:
+    """A run with probes of one variant; or why this kernel makes none."""
+    messages = max(LEAST_COUNTED * first.threads, min(MOST_COUNTED, COUNTED_BYTES // first.bytes))
+    try:
+        return run(variant, (variant, *asked.words, "--messages", str(messages)), 0, "counted")
+    except CommandError as error:
+        return str(error)
+
+
+def enough(starts: list[Record], asked: Asked) -> bool:
+    """Whether no more starts are made. It looks at how sharp intervals are, and not at which side
+    of 1: one that was made longer until it said something would lie."""
+    if not asked.least <= len(starts) < asked.most:
+        return len(starts) >= asked.most
+    found = [each.at("experiment.alternation") for each in starts]
+    ratios = [turns.over_starts(found, way, turns.processor_ns)
+              for way in range(1, len(found[0]["variants"]))]
+    return all(ratio and sharp(ratio) for ratio in ratios)
+
+
+def make(asked: Asked, tell: Callable[[str], None]) -> Made:
+    """All of them; `tell` is told of each."""
+    made, began = Made(), time.monotonic()
+    while not enough(made.starts, asked):
+        tell(f"start {len(made.starts) + 1} of {asked.least} to {asked.most}")
+        made.starts.append(start(asked, len(made.starts)))
+    made.each_s = (time.monotonic() - began) / len(made.starts)
+    first = made.starts[0]
+    for variant in dict.fromkeys(first.at("experiment.alternation.variants")):
+        tell(f"{variant} with probes")
+        made.counted[variant] = count(asked, variant, first)
+    return made
