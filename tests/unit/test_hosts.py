@@ -9,7 +9,8 @@ from copyscope.common.spread import Spread
 from copyscope.runs import hosts
 from copyscope.runs.pairs import Pair
 
-FASTER, SLOWER, SAME = (Spread(1.5, 1.2, 1.8, 6), Spread(0.5, 0.4, 0.6, 6), Spread(1.0, 0.9, 1.1, 6))
+FASTER, SLOWER, SAME, WIDE = (Spread(1.5, 1.2, 1.8, 6), Spread(0.5, 0.4, 0.6, 6), Spread(1.0, 0.99, 1.01, 6),
+                              Spread(1.04, 0.225, 2.69, 6))
 SIZES = (64, 4096, 65536)
 
 
@@ -33,7 +34,8 @@ def test_what_names_no_host_is_one_line(tmp_path, text, said):
 @pytest.mark.parametrize(("ratios", "said"), [
     ((SLOWER, SAME, FASTER), "from 64 KiB"), ((SAME, FASTER, FASTER), "from 4 KiB"),
     ((FASTER, FASTER, FASTER), "at 64 B and above"), ((SLOWER, SLOWER, SLOWER), "at no size: slower"),
-    ((SAME, SAME, SAME), "at no size: no difference"), ((FASTER, FASTER, SAME), "not at the largest size"),
+    ((SAME, SAME, SAME), "at no size: alike"), ((WIDE, WIDE, WIDE), "at no size: undecided"),
+    ((SAME, WIDE, SAME), "not at the largest size"), ((FASTER, FASTER, SAME), "not at the largest size"),
     ((SAME, SAME, Spread(1.5, 1.5, 1.5, 1)), "not known: one round has no interval")])
 def test_a_variant_pays_from_a_size_on_if_it_is_faster_at_each_larger_one(ratios, said):
     found = [Pair("A3", "A1", size, 1, SAME, ratio) for size, ratio in zip(SIZES, ratios)]

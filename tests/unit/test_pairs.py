@@ -9,6 +9,7 @@ import pytest
 
 from copyscope import sweep
 from copyscope.common.errors import Unusable
+from copyscope.common.outcomes import ALIKE, UNDECIDED
 from copyscope.common.tables import VARIANTS, call_of, named
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records.run_record import Point, Record
@@ -59,7 +60,7 @@ def test_rounds_are_paired_so_that_a_drift_of_the_machine_is_no_difference():
     plan, found = records_of(SIX)
     by_size = {pair.size: pair for pair in pairs.paired(plan, found) if pair.ratio}
     assert (by_size[64].ratio.low, by_size[64].ratio.high) == pytest.approx((1.24, 1.38))
-    assert by_size[64].verdict == pairs.FASTER and by_size[65536].verdict == pairs.SAME
+    assert by_size[64].verdict == pairs.FASTER and by_size[65536].verdict == UNDECIDED
     # By themselves their ranges overlap.
     alone = {pair.label: pair.gbps for pair in pairs.paired(plan, found) if pair.size == 64}
     assert alone["A1"].high > alone["A2"].low
@@ -67,11 +68,20 @@ def test_rounds_are_paired_so_that_a_drift_of_the_machine_is_no_difference():
 
 def test_the_answer_reads_as_a_sentence():
     text = said(SIX)
-    assert "A2 is 1.31 times (1.24 to 1.38) as fast as A1 at 64 B; no difference at 64 KiB." in text
+    assert "A2 is 1.31 times (1.24 to 1.38) as fast as A1 at 64 B; undecided at 64 KiB." in text
     assert "A2, sendmsg()" in text and "95% interval" in text and "n = 6" in text
     assert re.search(r"where A1, send\(\) 2\.00 +\d+\.\d late_copy 1\.00, rx_copy 1\.00 A2, ", text), text
     assert "At least so many, as reshape was not measured: no tracepoint sees it." in text
     assert "throughput_gbps-by-size: ./tools/plot results/mine --out results/mine/figures" in text
+
+
+def test_only_what_is_near_enough_is_alike_and_the_rest_says_what_would_decide_it():
+    same = {**SIX, ("A2", 65536): drifting(1.01, .99, 1.0, 1.02, 1.0, 1.01)}
+    plan, found = records_of(same)
+    assert {pair.size: pair.verdict for pair in pairs.paired(plan, found) if pair.ratio} == {64: pairs.FASTER, 65536: ALIKE}
+    assert "; alike at 64 KiB." in said(same) and "would decide" not in said(same)
+    wide = {**SIX, ("A2", 65536): drifting(1.1, .6, 1.3, 1.04, 1.2, 1.4)}
+    assert "; undecided at 64 KiB." in said(wide) and re.search(r"About --repeats \d+ would decide", said(wide))
 
 
 def test_its_lines_fit_80_columns():

@@ -38,16 +38,19 @@ def repeats_to_decide(ratio: Spread) -> int | None:
     return None if needed > MOST_REPEATS else max(math.ceil(needed), ratio.n + 1)
 
 
+def side(ratio: Spread) -> str:
+    """On which side of 1 an interval lies, whatever interval it is."""
+    if ratio.low >= LEAST_ALIKE and ratio.high <= MOST_ALIKE:
+        return ALIKE
+    return PAYS if ratio.high < 1 else COSTS if ratio.low > 1 else UNDECIDED
+
+
 def answer(ratio: Spread) -> Answer:
     """What the 95 % interval of a ratio decides: what the one costs, over what the other does."""
     if rank_below(ratio.n) is None:
         return Answer(UNDECIDED, f"{ratio.n} repeats give no 95 % interval", short_of(ratio.n))
-    if ratio.low >= LEAST_ALIKE and ratio.high <= MOST_ALIKE:
-        return Answer(ALIKE)
-    if ratio.high < 1:
-        return Answer(PAYS)
-    if ratio.low > 1:
-        return Answer(COSTS)
+    if side(ratio) != UNDECIDED:
+        return Answer(side(ratio))
     needed = repeats_to_decide(ratio)
     return Answer(UNDECIDED, "the interval holds 1, and is wider than what is alike",
                   None if needed is None else needed - ratio.n)

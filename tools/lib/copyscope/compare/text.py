@@ -2,7 +2,7 @@
 """A comparison as text: what differs first, then sites, causes and times, side by side."""
 from __future__ import annotations
 
-from copyscope.common import spread
+from copyscope.common import outcomes, spread
 from copyscope.common.tables import column
 from copyscope.common.text import laid_out, size_text, wrapped
 from copyscope.records import copies
@@ -135,7 +135,9 @@ def ratio(row: TimeRow) -> str:
     """How many times the first the second is."""
     if row.ratio is None:
         return "-"
-    return bounds(row.ratio) if clear(row) else "no difference"
+    if clear(row):
+        return bounds(row.ratio)
+    return f"{outcomes.side(row.ratio)}, {bounds(row.ratio)}"
 
 
 def cell(value: spread.Spread | None) -> str:
@@ -167,7 +169,8 @@ def ratio_note(row: TimeRow) -> str:
     if spread.rank_of_ratios(n, m) is None:
         return f"{of}its brackets are their range: too few for 95%, it holds the true ratio with " \
                f"{spread.range_holds(n, m) * 100:.0f}%."
-    return f"{of}with its 95% interval; where that holds 1 it is no difference."
+    alike = f"alike within {outcomes.ALIKE_WITHIN * 100:g}%"
+    return f"{of}with its 95% interval; where that holds 1 both are {alike}, or it is undecided."
 
 
 def time_lines(match: Match) -> list[str]:

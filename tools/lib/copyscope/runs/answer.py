@@ -7,7 +7,8 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from copyscope.common import spread
+from copyscope.common import outcomes, spread
+from copyscope.common.outcomes import ALIKE, UNDECIDED
 from copyscope.common.tables import COPY_SITES, named
 from copyscope.common.text import laid_out, listed, short, size_text, wrapped
 from copyscope.common.tree import called
@@ -16,7 +17,7 @@ from copyscope.records.reply import reply_alone
 from copyscope.records.run_record import Record
 
 from . import pairs, paths
-from .pairs import SAME, Pair
+from .pairs import Pair
 
 # Of one label, in a sentence; pairs.csv has them all.
 MOST_CELLS = 6
@@ -45,12 +46,14 @@ def told(places: list[str], word: str) -> str:
 
 
 def sentence(mine: list[Pair], word: str, where: list[str]) -> str:
-    """One label beside the first: where it is how much faster, and where there is no difference."""
+    """One label beside the first: where it is how much faster, where both are alike, and where
+    that is undecided."""
     label, other = mine[0].label, mine[0].other
-    clear = [(pair, at) for pair, at in zip(mine, where) if pair.verdict != SAME]
-    same = [at for pair, at in zip(mine, where) if pair.verdict == SAME]
+    rest = [f"{verdict} {told(places, word)}" for verdict in (ALIKE, UNDECIDED)
+            if (places := [at for pair, at in zip(mine, where) if pair.verdict == verdict])]
+    clear = [(pair, at) for pair, at in zip(mine, where) if pair.verdict not in (ALIKE, UNDECIDED)]
     if not clear:
-        return f"{label} and {other}: no difference {told(same, word)}."
+        return f"{label} and {other}: {'; '.join(rest)}."
     parts = []
     for number, (pair, at) in enumerate(clear[:MOST_CELLS]):
         assert pair.ratio
@@ -58,8 +61,7 @@ def sentence(mine: list[Pair], word: str, where: list[str]) -> str:
         parts.append(f"{bounds(pair.ratio, ' times')}{fast} {word} {at}")
     if len(clear) > MOST_CELLS:
         parts.append(f"and {len(clear) - MOST_CELLS} more in {pairs.FILE}")
-    tail = f"; no difference {told(same, word)}" if same else ""
-    return f"{label} is {', '.join(parts)}{tail}."
+    return f"{label} is {'; '.join([', '.join(parts), *rest])}."
 
 
 def sentences(found: list[Pair]) -> list[str]:
@@ -117,6 +119,18 @@ def copies_table(records: list[Record]) -> list[str]:
     return ["", *laid_out(rows, {1, 2}), *wrapped(least)] if len(rows) > 1 else []
 
 
+def more_rounds(undecided: list[spread.Spread]) -> list[str]:
+    """What would decide what is not."""
+    needed = [outcomes.repeats_to_decide(ratio) for ratio in undecided]
+    known = [each for each in needed if each]
+    said = [f"About --repeats {max(known)} would decide what is undecided"] if known else []
+    if known and None in needed:
+        said = [f"{said[0]}, but not all of it"]
+    elif needed and not known:
+        said = [f"{outcomes.MOST_REPEATS:,} repeats would not decide what is undecided"]
+    return [f"{each}; trace_run --alternate decides in seconds." for each in said]
+
+
 def notes(found: list[Pair], records: list[Record]) -> list[str]:
     """What the numbers are."""
     counts = {pair.ratio.n for pair in found if pair.ratio}
@@ -127,6 +141,7 @@ def notes(found: list[Pair], records: list[Record]) -> list[str]:
         said.append(f"{spread.sentence(counts).capitalize().replace(' %', '%')}.")
     if counts and spread.rank_below(max(counts)) is None:
         said.append("--repeats 6 is the fewest that gives a 95% interval.")
+    said += more_rounds([pair.ratio for pair in found if pair.ratio and pair.verdict == UNDECIDED])
     wrong = dict.fromkeys(each.label for each in records if each.workload("content_errors"))
     if wrong:
         said.append(f"Bytes arrived wrong: {', '.join(wrong)}.")

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from copyscope.common.errors import Unusable, shown
+from copyscope.common.outcomes import ALIKE, UNDECIDED
 from copyscope.common.tables import named
 from copyscope.common.text import laid_out, size_text
 from copyscope.records.run_record import Record
 
-from .pairs import FASTER, SAME, SLOWER, Pair
+from .pairs import FASTER, SLOWER, Pair
 
 # Each takes as long as a whole sweep.
 MOST = 1000
@@ -54,7 +55,8 @@ def pays(mine: list[Pair]) -> str:
         return f"from {size_text(sizes[begin])}" if begin else f"at {size_text(sizes[0])} and above"
     if set(verdicts) == {SLOWER}:
         return "at no size: slower"
-    return "at no size: no difference" if set(verdicts) == {SAME} else "not at the largest size"
+    return f"at no size: {verdicts[0]}" if set(verdicts) in ({ALIKE}, {UNDECIDED}) else \
+        "not at the largest size"
 
 
 def ends(record: Record) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from copyscope.common import outcomes
 from copyscope.common.spread import Spread, kind, spread
 from copyscope.records.passes import TIMED
 from copyscope.records.run_record import Record
@@ -16,7 +17,7 @@ from copyscope.records.run_record import Record
 FILE = "pairs.csv"
 HEAD = ("label", "compared_with", "size_bytes", "threads_setting", "n", "gbps_median", "gbps_low",
         "gbps_high", "ratio_median", "ratio_low", "ratio_high", "interval", "verdict")
-FASTER, SLOWER, SAME = "faster", "slower", "no difference"
+FASTER, SLOWER = "faster", "slower"
 # By round, what a label reached at one size and number of threads.
 Rounds = dict[int, float]
 
@@ -34,13 +35,13 @@ class Pair:
 
     @property
     def verdict(self) -> str:
-        """Faster or slower than the other, or no difference: the interval holds 1. "" of one pair,
-        as it has no interval."""
+        """Faster or slower than the other, alike, or undecided: the interval holds 1 and is wider
+        than that. "" of one pair, as it has no interval."""
         if self.ratio is None or self.ratio.n < 2:
             return ""
-        if self.ratio.low <= 1 <= self.ratio.high:
-            return SAME
-        return FASTER if self.ratio.low > 1 else SLOWER
+        # Of speed, not of cost.
+        found = outcomes.side(self.ratio)
+        return {outcomes.COSTS: FASTER, outcomes.PAYS: SLOWER}.get(found, found)
 
 
 def reason_against(records: list[Record]) -> str:
