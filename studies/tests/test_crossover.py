@@ -94,6 +94,20 @@ def test_a_win_that_is_taken_back_is_told():
     assert said.startswith("A2 beats A1 from") and "not at 1048576" in said
 
 
+def test_a_win_is_told_only_as_far_as_it_was_measured():
+    """As sendfile over lo: it wins from 64 KiB to 128 KiB, and at 1 MiB nobody knows."""
+    def judge(size):
+        return FIRST if size < 65536 else SECOND if size < 300_000 else UNDECIDED
+    found = search(judge, LOW, HIGH, NEAR)
+    assert found.kind == "crossover" and found.low < 65536 <= found.high <= found.top < 300_000
+    assert HIGH in found.open and all(size > found.top for size in found.open)
+    said = sentence(found, ("A1", "A2"), "path lo")
+    assert f"from {found.high} to {found.top} bytes, on" in said and "undecided at" in said and " on, " not in said
+    whole = search(from_size(65536), LOW, HIGH, NEAR)
+    assert whole.top == HIGH and not whole.open
+    assert f"from {whole.high} bytes on, on path lo" in sentence(whole, ("A1", "A2"), "path lo")
+
+
 def test_ends_that_are_undecided_do_not_hide_a_crossover():
     def judge(size):
         return UNDECIDED if size in (LOW, HIGH) else from_size(5000)(size)

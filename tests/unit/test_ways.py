@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from copyscope.common.tables import PATHS_OF_ONE_HOST, RECEIVERS, names
-from copyscope.common.text import size_text
 from copyscope.model.costs import Costs
 from copyscope.model.terms import total
 from copyscope.records.load import load_records
@@ -170,16 +169,20 @@ def test_a_resumed_matrix_makes_what_is_missing_alone(records):
         assert len(next(iter(command.missing_runs(other, records, known).values()))) == len(known)
 
 
-@pytest.mark.parametrize("kind, above, says", [
-    ("none", PLAIN, "never"), ("none", "A3", "always"), ("undecided", None, "undecided"),
-    ("crossover", "A3", f"from {size_text(8192)}"), ("crossover", PLAIN, f"up to {size_text(4096)}")])
-def test_a_crossover_is_told_in_a_word_or_two(kind, above, says):
-    assert answer.when({"kind": kind, "faster_above": above, "low_bytes": 4096, "high_bytes": 8192}, "A3") == says
+@pytest.mark.parametrize("kind, above, last, says", [
+    ("none", PLAIN, "first", "never"), ("none", "A3", "second", "always"), ("undecided", None, "undecided", "undecided"),
+    ("crossover", "A3", "second", "from 8 KiB"), ("crossover", "A3", "undecided", "from 8 KiB to 16 KiB"),
+    ("crossover", "A3", "first", "from 8 KiB to 16 KiB"), ("crossover", PLAIN, "first", "up to 4 KiB")])
+def test_a_crossover_is_told_in_a_word_or_two_and_no_further_than_measured(kind, above, last, says):
+    sizes = [{"bytes": size, "winner": winner} for size, winner in (
+        (4096, "first"), (8192, "second"), (16384, "second"), (1 << 20, last))]
+    found = {"kind": kind, "faster_above": above, "low_bytes": 4096, "high_bytes": 8192}
+    assert answer.when({"answer": found, "sizes": sizes}, "A3") == says
 
 
 def test_a_way_pays_by_committed_records_alone():
     record = json.loads((ROOT / "results/crossovers/mt25029_A1-A3_1T.json").read_text())
-    assert answer.pays(FOUND, way("send", "A3")).startswith(f"lo: {answer.when(record['answer'], 'A3')}")
+    assert answer.pays(FOUND, way("send", "A3")).startswith(f"lo: {answer.when(record, 'A3')}")
     bare = answer.Found(FOUND.cells, {}, [])
     assert answer.pays(bare, way("send", "A3")) == answer.calls(bare, way("send", "A3")) == "not measured"
 

@@ -80,7 +80,11 @@ def sentence(found: Found, names: tuple[str, str], where: str,
     tail = f"; undecided between {found.low} and {found.high}" if found.undecided else ""
     if found.contrary:
         tail += f"; not at {', '.join(map(str, found.contrary))}: the curves cross more than once"
-    return (f"{name[found.above]} beats {name[found.below]} from {found.high} bytes on, "
+    if found.open:
+        tail += f"; undecided at {', '.join(map(str, found.open))}"
+    beyond = [*found.contrary, *found.open]
+    until = f"to {found.top} bytes" if any(size > found.top for size in beyond) else "bytes on"
+    return (f"{name[found.above]} beats {name[found.below]} from {found.high} {until}, "
             f"on {where}; {name[found.below]} is faster up to {found.low}{tail}{early}")
 
 
@@ -123,7 +127,8 @@ def record_of(question: Question, pairs: Pairs, found: Found, started: str, said
         "answer": {"kind": found.kind, "faster_below": kind[found.below],
                    "faster_above": kind[found.above], "low_bytes": found.low,
                    "high_bytes": found.high, "undecided_bytes": list(found.undecided),
-                   "contrary_bytes": list(found.contrary), "wide_bytes": wide_sizes(pairs),
+                   "contrary_bytes": list(found.contrary), "top_bytes": found.top or None,
+                   "open_bytes": list(found.open), "wide_bytes": wide_sizes(pairs),
                    "time_up": found.time_up, "sentence": said},
         "sizes": [pairs.sizes[size] for size in sorted(pairs.sizes)], "proofs": []}
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from copyscope.common.outcomes import won_up_to
 from copyscope.common.spread import Spread, rank_below, spread
 
 FIRST, SECOND, UNDECIDED = "first", "second", "undecided"
@@ -22,7 +23,7 @@ class TimeUp(Exception):
 @dataclass(frozen=True)
 class Found:
     """The result of a search. Of kind "crossover", `below` wins up to `low`, `above` from `high`
-    on, and what lies between is closer than asked or undecided."""
+    to `top`, and what lies between `low` and `high` is closer than asked or undecided."""
 
     kind: str                       # crossover, none or undecided
     below: str
@@ -32,6 +33,8 @@ class Found:
     undecided: tuple[int, ...] = ()  # sizes judged so within low to high
     contrary: tuple[int, ...] = ()   # sizes beyond, where the other side wins all the same
     time_up: bool = False            # it ended before it was as near as asked
+    top: int = 0                     # `above` wins at each size that was judged, up to this one
+    open: tuple[int, ...] = ()       # sizes beyond, undecided
 
 
 def verdict(ratios: Sequence[float]) -> tuple[str, Spread]:
@@ -54,9 +57,10 @@ def pairs_to_decide(ratio: Spread, most: int) -> int | None:
 
 
 def most_sizes(low: int, high: int, nearness: float) -> int:
-    """How many sizes a search judges at most: both ends, looks in between, and two bisections."""
+    """How many sizes a search judges at most: both ends, looks in between and above, and two
+    bisections."""
     halvings = math.ceil(math.log2(max(2, math.log(high / low) / math.log(nearness))))
-    return 2 + LOOKS_BETWEEN + 2 * halvings
+    return 2 + 2 * LOOKS_BETWEEN + 2 * halvings
 
 
 def middle(low: int, high: int) -> int:
@@ -157,6 +161,9 @@ def search(judge: Judge, low: int, high: int, nearness: float) -> Found:
 
     try:
         found = look(once, low, high, nearness)
+        # What wins at some size need not at each larger one.
+        for size in between(found.high, high, LOOKS_BETWEEN):
+            once(size)
     except TimeUp:
         found = so_far(judged, low, high)
     within = tuple(sorted(size for size, who in judged.items()
@@ -164,4 +171,7 @@ def search(judge: Judge, low: int, high: int, nearness: float) -> Found:
     contrary = tuple(sorted(size for size, who in judged.items() if found.kind == "crossover" and
                             (size < found.low and who == found.above
                              or size > found.high and who == found.below)))
-    return replace(found, undecided=within, contrary=contrary)
+    beyond = tuple(sorted(size for size, who in judged.items() if who == UNDECIDED
+                          and not found.low <= size <= found.high))
+    top = won_up_to(judged, found.high, found.above) if found.kind == "crossover" else 0
+    return replace(found, undecided=within, contrary=contrary, top=top, open=beyond)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from copyscope.common.outcomes import won_up_to
 from copyscope.common.tables import COPY_SITES, PATHS_OF_ONE_HOST, TLS_SITES
 from copyscope.common.text import size_text
 from copyscope.records import documents
@@ -151,18 +152,23 @@ def pays(found: Found, way: Way) -> str:
     for each in found.crossings:
         if (each["first"], each["second"], each["threads"]) == (PLAIN, way.word, 1):
             # Searches of ways come first, and are of one day.
-            mine.setdefault(each["path"]["kind"], when(each["answer"], way.word))
+            mine.setdefault(each["path"]["kind"], when(each, way.word))
     return "; ".join(f"{path}: {answer}" for path, answer in mine.items()) or UNMEASURED
 
 
-def when(answer: dict[str, Any], variant: str) -> str:
-    """The sizes at which the second of two is faster."""
+def when(record: dict[str, Any], variant: str) -> str:
+    """The sizes at which the second of two is faster, as far as it is at each that was measured."""
+    answer, top = record["answer"], max(each["bytes"] for each in record["sizes"])
     if answer["kind"] == "undecided":
         return "undecided"
     if answer["kind"] == "none":
         return "always" if answer["faster_above"] == variant else "never"
-    return f"from {size_text(answer['high_bytes'])}" if answer["faster_above"] == variant \
-        else f"up to {size_text(answer['low_bytes'])}"
+    if answer["faster_above"] != variant:
+        return f"up to {size_text(answer['low_bytes'])}"
+    judged = {each["bytes"]: each["winner"] for each in record["sizes"]}
+    won = won_up_to(judged, answer["high_bytes"], "second")
+    begin = f"from {size_text(answer['high_bytes'])}"
+    return begin if won == top else f"{begin} to {size_text(won)}"
 
 
 def line(found: Found, kernel: str, way: Way) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .spread import Spread, rank_below, short_of
@@ -61,6 +62,16 @@ def sharp(ratio: Spread) -> bool:
     whatever it holds, or than half of what it tells."""
     width = math.log(ratio.high / ratio.low)
     return width <= max(math.log(MOST_ALIKE), abs(math.log(ratio.middle)) / 2)
+
+
+def won_up_to(judged: Mapping[int, str], first: int, winner: str) -> int:
+    """The last size from `first` on up to which one side wins at each that was judged."""
+    top = first
+    for size in sorted(each for each in judged if each >= first):
+        if judged[size] != winner:
+            break
+        top = size
+    return top
 
 
 def inverse(ratio: Spread) -> Spread:
