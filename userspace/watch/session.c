@@ -143,10 +143,8 @@ static void show(struct session *s)
 
 static int read_interval(struct session *s)
 {
-	int err;
+	int err = watch_read(s->window, &s->latest);
 
-	watch_record_free(&s->latest);
-	err = watch_read(s->window, &s->latest);
 	if (!err)
 		show(s);
 	return err;

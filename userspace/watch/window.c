@@ -360,11 +360,12 @@ int watch_wait(struct watch *w, int timeout_ms, int other)
 /* A program that was skipped before the last book was read shows in the list that is taken after it. */
 static int judge_books(struct watch *w, const struct watch_book *books, int count, struct watch_record *r)
 {
-	struct watch_socket *sockets = malloc((count + 1) * sizeof(*sockets));
-	int judged = 0, err;
+	struct watch_socket *sockets = realloc(r->sockets, (count + 1) * sizeof(*sockets));
+	int judged = 0;
 
 	if (!sockets)
 		return -ENOMEM;
+	r->sockets = sockets;
 	r->probe_count = engine_list(w->probes, r->probes);
 	w->hooked.skipped = watch_unseen_firings(r);
 	gauges_note(w);
@@ -374,9 +375,7 @@ static int judge_books(struct watch *w, const struct watch_book *books, int coun
 		beside_note(w, &books[i]);
 		watch_tally_open(&w->tally, &sockets[judged++], &books[i], &w->hooked);
 	}
-	err = watch_tally_read(&w->tally, sockets, judged, w->hooked.skipped, r);
-	free(sockets);
-	return err;
+	return watch_tally_read(&w->tally, sockets, judged, w->hooked.skipped, r);
 }
 
 static uint64_t own_cpu_ns(void)
@@ -576,6 +575,16 @@ static int sizes_read(const struct watch *w, struct watch_record *r)
 	return 0;
 }
 
+/* The memory of its sockets stays: the kernel clears each page that it gives anew. */
+static void record_empty(struct watch_record *r)
+{
+	struct watch_socket *sockets = r->sockets;
+
+	r->sockets = NULL;
+	watch_record_free(r);
+	r->sockets = sockets;
+}
+
 static int read_all(struct watch *w, struct watch_record *r, bool last)
 {
 	const struct engine_ends ends = { death, gone, w };
@@ -583,7 +592,7 @@ static int read_all(struct watch *w, struct watch_record *r, bool last)
 	uint64_t now;
 	int count, err;
 
-	memset(r, 0, sizeof(*r));
+	record_empty(r);
 	r->measured = *w->begun;
 	count = engine_books(w->probes, &ends, &books);
 	now = monotonic_ns();

@@ -42,7 +42,8 @@ int watch_confine(struct watch *w);
  */
 int watch_wait(struct watch *w, int timeout_ms, int other);
 
-/* A fresh record: from the opening balances to now. What *r owned is the caller's to free. 0 or -errno. */
+/* A fresh record in place of what *r has, which is empty or an earlier one: from the opening balances to now. 0 or
+ * -errno. */
 int watch_read(struct watch *w, struct watch_record *r);
 
 /* The same with the stacks of calls, which end here. */

@@ -637,10 +637,16 @@ int watch_tally_read(struct watch_tally *t, const struct watch_socket *open, int
 {
 	const struct watch_dead *dead = &t->dead[skipped];
 	struct watch_sums sums = dead->sums;
+	bool owned = open == r->sockets;
+	struct watch_socket *sockets = realloc(r->sockets, (count + dead->kept_count + 1) * sizeof(*sockets));
 	int err = 0;
 
-	r->sockets = malloc((count + dead->kept_count + 1) * sizeof(*r->sockets));
-	if (!r->sockets || sums_copy(&sums) || groups_copy(dead->sums.groups, r->groups)) {
+	if (!sockets)
+		return -ENOMEM;
+	r->sockets = sockets;
+	if (owned)
+		open = sockets;
+	if (sums_copy(&sums) || groups_copy(dead->sums.groups, r->groups)) {
 		watch_ids_free(&sums.index);
 		if (sums.processes != dead->sums.processes)
 			free(sums.processes);
@@ -648,12 +654,14 @@ int watch_tally_read(struct watch_tally *t, const struct watch_socket *open, int
 	}
 	memcpy(sums.groups, r->groups, sizeof(sums.groups));
 	for (int i = 0; i < count && !err; i++) {
-		r->sockets[r->socket_count++] = open[i];
+		if (!owned)
+			sockets[i] = open[i];
 		err = sums_add(t, &sums, &open[i]);
 		laws_of_socket(sums.laws, &open[i]);
 	}
 	for (int i = 0; i < dead->kept_count; i++)
-		r->sockets[r->socket_count++] = dead->kept[i];
+		sockets[count + i] = dead->kept[i];
+	r->socket_count = count + dead->kept_count;
 	watch_ids_free(&sums.index);
 	r->folded_sockets = t->folded;
 	r->folded_processes = t->folded_processes;

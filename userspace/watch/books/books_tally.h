@@ -91,7 +91,8 @@ void watch_tally_open(const struct watch_tally *t, struct watch_socket *socket,
 		      const struct watch_book *book, const struct watch_hooked *hooked);
 
 /* Everything that is open and everything that died: sockets, processes, total, laws of @r. After it
- * the next reading begins. @open is in the order of cookies, @skipped as it was filled with. 0 or -ENOMEM. */
+ * the next reading begins. @open is in the order of cookies, @skipped as it was filled with; @open may be what @r
+ * owns already, as of sockets they are megabytes. 0 or -ENOMEM. */
 int watch_tally_read(struct watch_tally *t, const struct watch_socket *open, int count, bool skipped,
 		     struct watch_record *r);
 
