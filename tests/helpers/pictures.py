@@ -15,7 +15,7 @@ from matplotlib.image import imread
 from matplotlib.text import Text
 
 from copyscope.common.tables import SITES
-from copyscope.records.older import as_today
+from copyscope.records.older import upgraded
 from copyscope.records.run_record import Point, Record
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 DATA = ROOT / "tests" / "data"
 LONG = "a reason that nobody wrote with the width of a page in mind " * 6
-REAL = {name: as_today(json.loads((DATA / f"run-{name}.json").read_text()))
+REAL = {name: upgraded(json.loads((DATA / f"run-{name}.json").read_text()))
         for name in ("A1-host", "A2-host", "A3-host", "A3-guest")}
 
 

@@ -11,7 +11,7 @@ from copyscope.report import watch
 # As wide as a watch prints to what is no terminal.
 COLUMNS = {"COLUMNS": os.environ.get("COLUMNS", "80")}
 # Each report has it, whatever was watched.
-PART = "\ncost of looking  "
+PART = "\noverhead  "
 
 
 def shown(record: dict) -> str:

@@ -273,7 +273,7 @@ def test_the_report_is_for_people_and_short(tmp_path):
     lines = done.out.splitlines()[:-1]
     assert done.code in records.WELL and max(map(len, lines)) <= 80 and "\033" not in done.out
     heads = [line.split("  ")[0] for line in lines if line and line[0] != " "]
-    order = ["throughput", "latency", "site", "laws", "counters", "cost of looking", "not seen"]
+    order = ["throughput", "latency", "site", "laws", "counters", "overhead", "not seen"]
     found = [each for each in order if each in heads]
     assert found == [head for head in heads if head in order] and found[:5] == order[:5]
     assert re.search(r"^tx_copy +94.1 kB +1.000 +derived +copied from your buffer into the$", done.out, re.M)

@@ -171,4 +171,4 @@ def test_the_report_says_which_pass_was_timed_and_what_looking_cost():
     done = records.run("A2", *PRIME)
     assert re.search(r"^throughput +[0-9.]+ .bit/s: .*\nlatency .*(\n .*)*\n +of a pass of its own, without probes",
                      done.out, re.M), done.out
-    assert re.search(r"^cost of looking .*throughput with probes [0-9.]+ of that without", done.out, re.M)
+    assert re.search(r"^overhead .*throughput with probes [0-9.]+ of that without", done.out, re.M)

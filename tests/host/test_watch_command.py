@@ -62,7 +62,7 @@ def test_the_report_keeps_to_80_columns_and_to_its_order():
     done = watch("--", *talk(3))
     lines = done.stderr.splitlines()
     assert max(map(len, lines)) <= 80
-    starts = ["python", "site ", "tx_copy", "rx_copy", "laws ", "cost of looking", "not seen"]
+    starts = ["python", "site ", "tx_copy", "rx_copy", "laws ", "overhead", "not seen"]
     at = [next(i for i, line in enumerate(lines) if line.startswith(each)) for each in starts]
     assert at == sorted(at)
     assert re.search(r"python[\d.]*, pid \d+: send copied all of 282 kB", done.stderr)

@@ -37,7 +37,7 @@ def keeps(now, old):
 
 @pytest.mark.parametrize("name", ["run/1", "run/2"])
 def test_a_run_keeps_every_value_that_it_had(name):
-    old, now = OLD[name], older.as_today(OLD[name])
+    old, now = OLD[name], older.upgraded(OLD[name])
     for key, value in old.items():
         if key in ("schema", "interrupted", "backend", "peer"):
             continue
@@ -48,7 +48,7 @@ def test_a_run_keeps_every_value_that_it_had(name):
 
 
 def test_a_watch_keeps_every_value_and_has_laws_by_their_names_of_today():
-    old, now = OLD["watch/1"], older.as_today(OLD["watch/1"])
+    old, now = OLD["watch/1"], older.upgraded(OLD["watch/1"])
     assert {each["law"] for each in now["laws"]} == set(names("laws", of_sockets=True, of_tls=False))
     assert {each["laws"]["TLS send"]["why"] for each in now["sockets"]} == {"the record is older than this law"}
     assert [each["left"] for each in now["laws"]] == [each["left"] for each in old["laws"]]
@@ -76,20 +76,20 @@ def test_a_damaged_one_is_refused_in_one_line_or_read(name):
 
 @pytest.mark.parametrize("name", OLD)
 def test_a_site_that_a_record_is_too_old_for_is_not_measured(name):
-    now = older.as_today(OLD[name])
+    now = older.upgraded(OLD[name])
     younger = json.loads(json.dumps(now), object_pairs_hook=lambda pairs: {
         key: each for key, each in pairs if key != "rx_discard"})
-    again = older.as_today(younger)
+    again = older.upgraded(younger)
     (check_watch if name == "watch/1" else check)(again, "old.json")
     assert again["sites"]["rx_discard"] == {"bytes": None, "calls": None, "how": "not_measured",
                                             "why": "the record is older than this site"}
     assert {each["sites"]["rx_discard"]["bytes"] for each in again["sockets"]} == {None}
-    assert again["sites"]["rx_copy"] == now["sites"]["rx_copy"] and older.as_today(now) is now
+    assert again["sites"]["rx_copy"] == now["sites"]["rx_copy"] and older.upgraded(now) is now
 
 
 @pytest.mark.parametrize("name", OLD)
 def test_no_run_from_before_there_were_runs_over_tls_had_it(name):
-    now = older.as_today(OLD[name])
+    now = older.upgraded(OLD[name])
     runs = name != "watch/1"
     for site in names("sites", of_tls=True):
         assert now["sites"][site]["how"] == ("derived" if runs else "not_measured")
@@ -98,4 +98,4 @@ def test_no_run_from_before_there_were_runs_over_tls_had_it(name):
 
 def test_other_documents_stay_as_they_are():
     for each in ({}, [], None, 7, {"schema": "copyscope.plan/1"}, {"schema": ["x"]}):
-        assert older.as_today(each) is each
+        assert older.upgraded(each) is each

@@ -7,7 +7,7 @@ import json
 import re
 
 from copyscope.common.tables import SITES
-from copyscope.records.older import as_today
+from copyscope.records.older import upgraded
 from copyscope.report import watch
 from copyscope.report.page import View
 from helpers import schemas, watches
@@ -96,7 +96,7 @@ def test_who_moved_nothing_is_told_only_if_nobody_did():
 
 
 def test_a_record_of_an_older_version_is_shown_and_what_it_lacks_is_not_measured():
-    old = as_today(json.loads((ROOT / "results/single/sendfile-lo.json").read_text()))
+    old = upgraded(json.loads((ROOT / "results/single/sendfile-lo.json").read_text()))
     said = "\n".join(watch.lines(old, watch.view_of(old)))
     assert "\nspliced, pid 176: received 6.55 MB, all copied by recv.\n" in said
     assert "\n  6.55 MB       0 B         -         -         -        1  spliced, pid 175\n" in said

@@ -76,7 +76,7 @@ int peer_start(struct peer *p, const struct options *o)
 			    .far = partner->connection != NULL,
 			    .host = partner->host };
 	if (p->far)
-		channel_open(&p->channel, STDIN_FILENO, STDOUT_FILENO, -1, "the near half");
+		channel_open(&p->channel, STDIN_FILENO, STDOUT_FILENO, -1, "the local half");
 	if (!p->host)
 		return 0;
 	err = ssh_start(&p->ssh, partner->ssh, p->host, partner->far);

@@ -29,7 +29,7 @@ from copyscope.report import run
 from copyscope.report.look import look_of
 
 EPILOG = """\
-The first kernel is where trace_run is started, and sends; by ssh it starts the far half on the
+The first kernel is where trace_run is started, and sends; by ssh it starts the remote half on the
 second, which receives; --role receiver turns it round. The guests' NICs are joined by a pair of
 sockets that no one else can reach.
 exit: that of trace_run
@@ -37,7 +37,7 @@ example: ./tools/peers --kernel 6.1,6.12 A3 65536 4"""
 NEAR, FAR = "10.0.0.1", "10.0.0.2"
 NETWORK = "ip address add {address}/24 dev eth0 && ip link set eth0 up && umask 077"
 LISTENS = "copyscope: the far guest listens "
-# Its root has a shell that may log in; what starts the far half there has the environment of a
+# Its root has a shell that may log in; what starts the remote half there has the environment of a
 # guest, which tells that it is emulated.
 SERVE = f"""mkdir ~/.ssh && echo "$COPYSCOPE_SSH_KEY" >~/.ssh/authorized_keys &&
 echo /bin/bash >/etc/shells && export -p >/run/environment &&

@@ -17,7 +17,7 @@ from copyscope.common.json_bounds import check_parts
 from copyscope.common.tree import DOCS
 from copyscope.files.output_folder import Proof
 
-from .older import as_today
+from .older import upgraded
 
 # Far above a record of 1,024 connections, the most that a run has.
 MOST_BYTES = 64 << 20
@@ -122,7 +122,7 @@ def parse_json(data: str | bytes, source: object) -> Any:
                            parse_float=real_number, object_pairs_hook=table)
         if UNSHOWABLE.search(text):
             check_texts(found)
-        return as_today(found)
+        return upgraded(found)
     except RecursionError:
         raise BadRecord(source, "JSON", "it is nested too deeply", DAMAGED) from None
     except ValueError as error:

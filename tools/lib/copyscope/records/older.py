@@ -140,7 +140,7 @@ def whole(value: Any, counted: list[str], probed: bool) -> Any:
     return found
 
 
-def as_today(data: Any) -> Any:
+def upgraded(data: Any) -> Any:
     """A record of version 3 with every site, and of a watch every count; any other document as it
     is. A run has no count that is not known: it lacks those that it is too old for."""
     if is_older(data):

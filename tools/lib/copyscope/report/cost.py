@@ -6,9 +6,8 @@ from typing import Any
 
 from copyscope.common.text import bytes_text
 
-from .page import folded, plural
+from .page import labelled, plural
 
-LABEL = "cost of looking  "
 UNCOUNTED = "events were not counted (sysctl kernel.bpf_stats_enabled=1 has the kernel count them)"
 
 
@@ -22,5 +21,6 @@ def lines(data: dict[str, Any]) -> list[str]:
         text = f"{events:,} events, which the kernel did not time"
     else:
         text = UNCOUNTED
-    return ["", *folded(LABEL, f"{text}; copyscope itself {found['own_cpu_seconds']:.2f} s of CPU, "
-                        f"{bytes_text(found['memory_bytes'])} of tables", len(LABEL))]
+    own = f"copyscope itself {found['own_cpu_seconds']:.2f} s of CPU, " \
+        f"{bytes_text(found['memory_bytes'])} of tables"
+    return ["", *labelled("overhead", f"{text}; {own}")]

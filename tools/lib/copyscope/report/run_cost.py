@@ -6,7 +6,7 @@ from typing import Any
 
 from copyscope.records.run_record import Record
 
-from .page import LABEL, folded, heads, plural
+from .page import LABEL, folded, heads, labelled, plural
 
 # As bpf/include/sites.h has them, but for the call of nothing.
 CALLS = ("send_call", "tx_reference", "late_copy", "reshape", "recv_call", "rx_copy")
@@ -78,7 +78,7 @@ def calls(record: Record) -> list[str]:
     return said + (folded("  ", asked["time_note"], 2) if asked["time_note"] else [])
 
 
-def looking(label: str, found: Cost, cpus: int) -> list[str]:
+def on_host(label: str, found: Cost, cpus: int) -> list[str]:
     """What it cost on one host."""
     parts = []
     if found.get("throughput_ratio"):
@@ -86,12 +86,12 @@ def looking(label: str, found: Cost, cpus: int) -> list[str]:
     if found.get("share") is not None:
         parts.append(f"{found['events']:,} events, {found['ns_per_event'] or 0:.0f} ns each, "
                      f"{100 * found['share']:.1f} % of the time of {plural(cpus, 'CPU')}")
-    return folded(label, "; ".join(parts), LABEL + 2) if parts else []
+    return labelled(label, "; ".join(parts)) if parts else []
 
 
 def overhead(record: Record) -> list[str]:
     """What it cost on each host."""
-    here = looking("cost of looking  ", record.at("overhead") or {}, record.at("machine.cpus"))
-    far = looking("  at receiver    ", record.at("experiment.peer.overhead") or {},
+    here = on_host("overhead", record.at("overhead") or {}, record.at("machine.cpus"))
+    far = on_host("  at receiver", record.at("experiment.peer.overhead") or {},
                   record.at("experiment.peer.machine.cpus"))
     return [*([""] if here else []), *here, *far]

@@ -60,7 +60,7 @@ def pays(mine: list[Pair]) -> str:
 
 
 def ends(record: Record) -> list[str]:
-    """Kernel and device of the far host."""
+    """Kernel and device of the remote host."""
     far = record.experiment["peer"]
     if not isinstance(far, dict) or "machine" not in far:
         return ["not known", "not known"]
