@@ -3,7 +3,7 @@
  * Urgent bytes that leave a TCP socket's queue and are returned by no receive of the stream.
  *
  * A socket knows one urgent byte, the newest. tcp_recvmsg_locked() skips it where it gets to it, unless SO_OOBINLINE is
- * set by then; splices and maps stop before it. Whoever calls these but urgent_look() holds the socket's lock.
+ * set by then; splices and maps stop before it. Who calls these holds the socket's lock, unless it is closed, or but looks.
  */
 #ifndef COPYSCOPE_URGENT_BPF_H
 #define COPYSCOPE_URGENT_BPF_H
