@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a watch adds to a message with few sockets open and with many, and to a short connection.
+"""What a watch adds to a message with few sockets open and with many, to a file, a datagram and a short connection.
 
 In guests in instructions (see instructions.py), on this machine in time of the processor: the program of
 tests/guest/sockets.c does its work in turn with a watch and without, so that a machine that speeds
@@ -44,13 +44,13 @@ class Work:
 
     def label(self) -> str:
         """What stands first in a line of a table."""
-        return f"{self.way:8} {self.sockets if self.sockets else '-':>7}"
+        return f"{self.way:9} {self.sockets if self.sockets else '-':>7}"
 
 
 def works(messages: int, connections: int) -> list[Work]:
     """All of a table."""
     return [*(Work(way, sockets, messages) for way in ("copy", "zerocopy") for sockets in (FEW, MANY)),
-            Work("connect", 0, connections)]
+            *(Work(way, FEW, messages) for way in ("sendfile", "datagrams")), Work("connect", 0, connections)]
 
 
 def many_over_few(what: str, added: dict[Work, float]) -> list[str]:
@@ -90,7 +90,7 @@ def instructions(release: str, folder: Path) -> list[str]:
 
 def instructions_head() -> str:
     """The line above those."""
-    return f"{'kernel':7} {'work':8} {'sockets':>7} {'bare':>9}" + "".join(f"{kind:>12}" for kind in KINDS)
+    return f"{'kernel':7} {'work':9} {'sockets':>7} {'bare':>9}" + "".join(f"{kind:>12}" for kind in KINDS)
 
 
 class Program:
@@ -185,7 +185,7 @@ def compare(work: Work, pairs: int) -> tuple[str, float, float]:
 
 def times(pairs: int) -> list[str]:
     """The table of this machine: nanoseconds, and memory in MiB."""
-    lines = [f"{'work':8} {'sockets':>7} {'pairs':>5} {'bare ns':>7} {'adds ns':>7} {'95 % interval':>18} "
+    lines = [f"{'work':9} {'sockets':>7} {'pairs':>5} {'bare ns':>7} {'adds ns':>7} {'95 % interval':>18} "
              f"{'ratio':>6} {'events':>7} {'ns/event':>8} {'tables':>7} {'books':>6} {'before':>6} "
              f"{'after':>6}"]
     added, events = {}, {}
