@@ -234,7 +234,7 @@ static __always_inline int walk_closed_socket(struct bpf_iter__bpf_sk_storage_ma
 	if (!closed)
 		book->flags |= WATCH_TORN;
 	else if (book->flags & WATCH_CLOSED)
-		closed_read_on(book, tp);
+		closed_read_on(book, tp, &book->now);
 	if (tls && has_tls(book))
 		tls_note(book, sk);
 	holder_apply(book);

@@ -492,9 +492,12 @@ int BPF_PROG(receive_call, struct sock *sk, int ret, int flags)
 {
 	if (is_tcp(sk))
 		return receive_ended(sk, ret, flags);
-	if (opened_by_walk)
-		uncovered_received(sk, ret);
-	if (!datagrams_wanted || !counts_by_tracepoint || !is_udp(sk))
+	if (!is_udp(sk)) {
+		if (opened_by_walk)
+			uncovered_received(sk, ret);
+		return 0;
+	}
+	if (!datagrams_wanted || !counts_by_tracepoint)
 		return 0;
 	return datagrams_watch ? datagram_call_watched(sk, ret, flags) : datagram_call(sk, ret, flags);
 }

@@ -166,14 +166,12 @@ static __always_inline bool connects(const unsigned long long *ctx)
 	return old_state(ctx) == BPF_TCP_SYN_SENT && new_state(ctx) != BPF_TCP_CLOSE;
 }
 
-/* Finds the book of a socket, or begins it if the socket begins here. */
+/* The socket has no book yet: begins it if the socket begins here. */
 static __always_inline struct watch_book *book_of_state(const unsigned long long *ctx, struct sock *sk,
 							const struct tcp_sock *tp)
 {
-	struct watch_book *book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
+	struct watch_book *book;
 
-	if (book)
-		return book->now.state == new_state(ctx) ? NULL : book;
 	if (new_state(ctx) != BPF_TCP_SYN_SENT && old_state(ctx) != BPF_TCP_SYN_RECV && !connects(ctx))
 		return NULL;
 	book = book_born(sk);
@@ -193,12 +191,17 @@ static __always_inline int state_change(const unsigned long long *ctx)
 
 	if (!is_tcp(sk))
 		return 0;
+	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
+	/* The other program was first, which is what happens but for an interrupt. */
+	if (book && book->now.state == new_state(ctx))
+		return 0;
 	if (new_state(ctx) == BPF_TCP_LISTEN)
 		note_listener(sk);
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp || new_state(ctx) == BPF_TCP_LISTEN || old_state(ctx) == BPF_TCP_LISTEN)
 		return 0;
-	book = book_of_state(ctx, sk, tp);
+	if (!book)
+		book = book_of_state(ctx, sk, tp);
 	if (!book)
 		return 0;
 	if (new_state(ctx) == BPF_TCP_SYN_SENT) {
@@ -266,7 +269,7 @@ static __always_inline int death(struct sock *sk)
 		life_end(book, tp, book->now.state);
 	}
 	reading_take(&book->now, tp, BPF_TCP_CLOSE);
-	closed_read_on(book, tp);
+	closed_read_on(book, tp, &book->now);
 	owner_note_current(book, sk);
 	layers_note(book, tp);
 	owner_note_holder(book);

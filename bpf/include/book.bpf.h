@@ -438,26 +438,25 @@ static __always_inline void disconnection_note(struct watch_book *book)
 
 /* A closed socket may still be read from. If tcp_disconnect() has set its numbers to 0 since, those of before are the
  * last. */
-static __always_inline void closed_read_on(struct watch_book *book, const struct tcp_sock *tp)
+static __always_inline void closed_read_on(struct watch_book *book, const struct tcp_sock *tp,
+					   const struct watch_reading *now)
 {
-	struct watch_reading now;
-
-	reading_take(&now, tp, BPF_TCP_CLOSE);
 	/* A send by reference that waited for room when the socket closed, and moved nothing, gives its number back. */
-	book->closed.zerocopy_sends = now.zerocopy_sends;
-	if (now.received < book->closed.received) {
+	book->closed.zerocopy_sends = now->zerocopy_sends;
+	if (now->received < book->closed.received) {
 		disconnection_note(book);
 		return;
 	}
 	urgent_settle(&book->urgent, tp);
-	book->closed.received = now.received;
-	book->closed.unread = now.unread;
-	book->closed.fin_received = now.fin_received;
+	book->closed.received = now->received;
+	book->closed.unread = now->unread;
+	book->closed.fin_received = now->fin_received;
 }
 
 /* In CLOSE, before tcp_disconnect() takes the last of these numbers away. */
 static __always_inline void closed_socket_read(struct sock *sk)
 {
+	struct watch_reading now;
 	struct watch_book *book;
 	const struct tcp_sock *tp;
 
@@ -465,8 +464,10 @@ static __always_inline void closed_socket_read(struct sock *sk)
 		return;
 	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
 	tp = bpf_skc_to_tcp_sock(sk);
-	if (book && tp && book->flags & WATCH_CLOSED)
-		closed_read_on(book, tp);
+	if (!book || !tp || !(book->flags & WATCH_CLOSED))
+		return;
+	reading_take(&now, tp, BPF_TCP_CLOSE);
+	closed_read_on(book, tp, &now);
 }
 
 /* A FIN that nobody has read yet is the last of what is unread. */
@@ -565,17 +566,17 @@ static __always_inline void mptcp_layer_note(struct watch_book *book, const void
 		book->mptcp_token = BPF_CORE_READ(subflow, token);
 }
 
-/* Notes what stands between the program and TCP. It may come late and go again, a sockmap before the socket
- * moves to CLOSE: call it wherever the socket is seen. */
-/* Who has a socket without a descriptor, or hangs its own data on that of a program (iscsi_tcp, kcm), is no program. */
+/* Who hangs its own data on a program's socket (iscsi_tcp, kcm) is no program. One without a descriptor was so from its
+ * birth, see book_begin_as(). */
 static __always_inline bool is_used_by_kernel(const struct sock *sk)
 {
 	u64 data = (u64)sk->sk_user_data;
 
-	return BPF_CORE_READ_BITFIELD_PROBED(sk, sk_kern_sock) ||
-	       (data && !(data & (SK_USER_DATA_PSOCK_BIT | SK_USER_DATA_BPF_BIT)));
+	return data && !(data & (SK_USER_DATA_PSOCK_BIT | SK_USER_DATA_BPF_BIT));
 }
 
+/* Notes what stands between the program and TCP. It may come late and go again, a sockmap before the socket
+ * moves to CLOSE: call it wherever the socket is seen. */
 static __always_inline void layers_note(struct watch_book *book, const struct tcp_sock *tp)
 {
 	const struct inet_connection_sock *icsk = (const void *)tp;

@@ -72,6 +72,8 @@ static __always_inline struct watch_book *book_begin_as(struct sock *sk, u64 coo
 	book->slot_at = slot_take(book->cookie);
 	if (!book->slot_at)
 		book->flags |= WATCH_NO_SLOT;
+	if (BPF_CORE_READ_BITFIELD_PROBED(sk, sk_kern_sock))
+		book->flags |= WATCH_IN_KERNEL;
 	return book;
 }
 

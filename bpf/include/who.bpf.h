@@ -105,9 +105,19 @@ static __always_inline void task_describe(struct watch_task *task, const struct 
 	task_read(task, address_of(t));
 }
 
-static __always_inline void task_describe_current(struct watch_task *task)
+/* The same of the current task, by plain loads: the verifier knows it. */
+VERIFIED_ONCE int task_describe_current(struct watch_task *task)
 {
-	task_describe(task, (const void *)bpf_get_current_task());
+	const struct task_struct *t = bpf_get_current_task_btf(), *leader = t->group_leader;
+
+	if (!task)
+		return 0;
+	task->tgid = t->tgid;
+	task->kernel = !!(t->flags & PF_KTHREAD_FLAG);
+	task->started_ns = leader->start_boottime;
+	task->cgroup = bpf_get_current_cgroup_id();
+	bpf_probe_read_kernel_str(task->comm, sizeof(task->comm), &leader->comm);
+	return 0;
 }
 
 /* Most tasks that ask are none: their bit tells it without a search. */
