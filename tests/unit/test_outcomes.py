@@ -179,8 +179,15 @@ def test_two_starts_decide_nothing():
 
 def test_an_answer_that_moves_with_the_length_of_turns_is_told():
     data = document_of(1.4)
-    data["comparisons"][0]["processor_time"]["by_length"][1]["median"] *= 1.1
-    assert "moves with the length of turns" in " ".join(" ".join(alternation.lines(data)).split())
+    longer = data["comparisons"][0]["processor_time"]["by_length"][1]["ratio"]
+
+    def tells():
+        return "moves with the length of turns" in " ".join(" ".join(alternation.lines(data)).split())
+    # A median that lies elsewhere is no news where the starts of both lengths reach as far.
+    longer |= {"median": longer["median"] * 1.1, "low": 1.0, "high": 2.0}
+    assert not tells()
+    longer |= {"median": 1.8, "low": 1.7}
+    assert tells()
 
 
 def test_words_of_each_run_are_passed_on_and_others_are_not():

@@ -22,7 +22,7 @@ def interval(found: Spread | None) -> dict[str, Any] | None:
 
 
 def decided(found: Spread | None, each_s: float,
-            lengths: dict[int, float] | None = None) -> dict[str, Any]:
+            lengths: dict[int, Spread] | None = None) -> dict[str, Any]:
     """A ratio of what two took, and what it decides."""
     if found is None:
         return {"ratio": None, "outcome": UNDECIDED, "why": "no clock told it in a whole round",
@@ -31,8 +31,8 @@ def decided(found: Spread | None, each_s: float,
     more_s = None if told.more is None else math.ceil(told.more * each_s)
     return {"ratio": interval(found), "outcome": told.outcome, "why": told.why or None,
             "more_starts": told.more, "more_s": more_s,
-            "by_length": [{"asked_ms": asked, "median": middle}
-                          for asked, middle in (lengths or {}).items()]}
+            "by_length": [{"asked_ms": asked, "ratio": interval(each)}
+                          for asked, each in (lengths or {}).items()]}
 
 
 def compared(starts: list[dict[str, Any]], way: int, each_s: float) -> dict[str, Any]:

@@ -74,12 +74,10 @@ def length_ms(start: Start) -> float | None:
     return median(wall_ns(start, turns[0]) for turns in kept) / 1e6 if kept else None
 
 
-def by_length(starts: Sequence[Start], way: int, cost: Cost) -> dict[int, float]:
-    """The median over starts for each length of turns that was asked for. It moves with them where
-    turns are short against what each leaves behind for the next one."""
-    found: dict[int, list[float]] = {}
-    for start in starts:
-        each = ratios(start, way, cost)
-        if each:
-            found.setdefault(start["asked_ms"], []).append(median(each))
-    return {asked: median(each) for asked, each in sorted(found.items())}
+def by_length(starts: Sequence[Start], way: int, cost: Cost) -> dict[int, Spread]:
+    """The same for each length of turns that was asked for. It moves with them where turns are
+    short against what each leaves behind for the next one."""
+    lengths = sorted({start["asked_ms"] for start in starts})
+    found = {asked: over_starts([each for each in starts if each["asked_ms"] == asked], way, cost)
+             for asked in lengths}
+    return {asked: each for asked, each in found.items() if each}

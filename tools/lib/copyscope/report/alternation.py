@@ -15,9 +15,9 @@ BESIDE = {"processor_time": "processor time", "wall_time": "time"}
 
 
 def percent(ratio: float) -> str:
-    """How far a ratio is from 1: +41 %, -3.2 %."""
+    """How far a ratio is from 1: +41 %, -3.2 %; of a large one how many times."""
     if ratio >= 10:
-        return f"x {ratio:.0f}"
+        return f"{ratio:.0f} times"
     away = (ratio - 1) * 100
     return f"{away:+.0f} %" if abs(away) >= 9.95 else f"{away:+.1f} %"
 
@@ -80,14 +80,21 @@ def undecided(data: Document) -> list[str]:
     return said
 
 
+def apart(data: Document, lengths: list[Document]) -> bool:
+    """Whether ratios by the length of turns have nothing in common, and are not alike."""
+    low, high = min(each["high"] for each in lengths), max(each["low"] for each in lengths)
+    middles = [each["median"] for each in lengths]
+    return low < high and max(middles) > min(middles) * (1 + data["alike_within"])
+
+
 def moved(data: Document) -> list[str]:
     """Comparisons that come out otherwise by the length of turns."""
     said = []
     for each in data["comparisons"]:
-        middles = [one["median"] for one in each["processor_time"]["by_length"]]
-        if len(middles) > 1 and max(middles) > min(middles) * (1 + data["alike_within"]):
-            by = listed([f"{percent(one['median'])} in turns of {one['asked_ms']} ms"
-                         for one in each["processor_time"]["by_length"]])
+        lengths = each["processor_time"]["by_length"]
+        if lengths and apart(data, [one["ratio"] for one in lengths]):
+            by = listed([f"{bounds(one['ratio'])} in turns of {one['asked_ms']} ms"
+                         for one in lengths])
             said.append(f"The processor time of {each['variant']} moves with the length of turns: "
                         f"{by}.")
     return said
