@@ -21,7 +21,7 @@ from .document import document
 
 NAME = "trace_run"
 # Starts at least, which give an interval, and at most, if it gets not sharp before.
-STARTS, SECONDS, BLOCKS_MS = (6, 30), 1.0, (1, 3)
+STARTS, SECONDS, BLOCKS_MS = (6, 30), 1.0, (2, 6)
 MOST_STARTS = 1000
 
 

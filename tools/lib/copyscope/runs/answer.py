@@ -120,8 +120,9 @@ def copies_table(records: list[Record]) -> list[str]:
 
 
 def more_rounds(undecided: list[spread.Spread]) -> list[str]:
-    """What would decide what is not."""
-    needed = [outcomes.repeats_to_decide(ratio) for ratio in undecided]
+    """What would decide what is not, where there is an interval to go by."""
+    needed = [outcomes.repeats_to_decide(ratio) for ratio in undecided
+              if spread.rank_below(ratio.n) is not None]
     known = [each for each in needed if each]
     said = [f"About --repeats {max(known)} would decide what is undecided"] if known else []
     if known and None in needed:
