@@ -179,7 +179,7 @@ static void block_begins(struct alternation *a)
 
 static void block_ends(struct alternation *a)
 {
-	uint64_t wall_ns = monotonic_ns(), used_ns = processor_ns();
+	uint64_t wall_ns = monotonic_ns(), used_ns = processor_ns(), sent_bytes = alternation_block_bytes(a);
 	struct cpu_time machine = cpu_time_read(&a->clocks);
 	struct block *block = &a->block;
 
@@ -191,7 +191,8 @@ static void block_ends(struct alternation *a)
 	block->receiver_ns = a->receiver_end_ns - a->receiver_begin_ns;
 	block->machine_ns = machine.busy_ns - a->machine.busy_ns;
 	block->ksoftirqd_ns = machine.softirq_threads_ns - a->machine.softirq_threads_ns;
-	block->lost_bytes = alternation_block_bytes(a) - a->received_bytes;
+	/* A datagram that was given up may come in the next block. */
+	block->lost_bytes = sent_bytes > a->received_bytes ? sent_bytes - a->received_bytes : 0;
 	if (a->tries < TRIES) {
 		calibrate(a);
 		return;
