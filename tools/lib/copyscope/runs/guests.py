@@ -268,10 +268,10 @@ def side_by_side(runs: int | None = None) -> int:
 
 def dealt(kind: Kind, guests: int) -> list[Kind]:
     """What each guest gets: runs by turns, as neighbours in the list take as long."""
-    guests = max(guests, -(-len(kind.runs) // MOST_RUNS))
     names = list(kind.runs)
+    guests = max(min(guests, len(names) // FEWEST_RUNS), -(-len(names) // MOST_RUNS))
     return [replace(kind, runs={name: kind.runs[name] for name in names[first::guests]})
-            for first in range(min(guests, len(names)))]
+            for first in range(guests)]
 
 
 def make(kinds: Mapping[str, Kind], patience_s: float, most: int
