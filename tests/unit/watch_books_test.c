@@ -378,67 +378,6 @@ TEST(test_what_was_spliced_out_is_held_against_receives_and_explains_no_lost_byt
 	assert_int_equal(sides.right, 306);
 }
 
-TEST(test_an_urgent_byte_that_nobody_read_breaks_no_law_of_receives)
-{
-	struct watch_book book = mid_stream();
-	struct watch_hooked hooked = all_hooks;
-	struct watch_socket s;
-
-	hooked.calls = hooked.no_sockmaps = true;
-	book.flags = WATCH_BORN | WATCH_DIED;
-	book.now.received = 800;
-	book.now.unread = 0;
-	book.now.urgent_seq = 77;
-	book.slot.recvs_returned = book.slot.rx_settled = book.rx_copied = 306;
-	for (int with_trampolines = 0; with_trampolines < 2; with_trampolines++) {
-		hooked.rx_calls = hooked.trampolines = with_trampolines;
-		watch_socket_fill(&s, &book, &hooked);
-		assert_false(watch_law_sides(WATCH_LAW_receives, &s, &book, &hooked).known);
-	}
-	book.now.urgent_seq = 0;
-	watch_socket_fill(&s, &book, &hooked);
-	assert_true(watch_law_sides(WATCH_LAW_receives, &s, &book, &hooked).known);
-	/* It came before the window, and is skipped in it. */
-	book.opened.urgent_due = 1;
-	watch_socket_fill(&s, &book, &hooked);
-	assert_false(watch_law_sides(WATCH_LAW_receives, &s, &book, &hooked).known);
-	assert_false(watch_law_sides(WATCH_LAW_receive_queue, &s, &book, &hooked).known);
-}
-
-/* Of 800 bytes 3 were skipped, of which 2 were read out of turn. */
-TEST(test_urgent_bytes_that_a_hook_counted_are_in_no_copy_and_in_each_law_of_receives)
-{
-	struct watch_book book = mid_stream();
-	struct watch_hooked hooked = all_hooks;
-	struct watch_socket s;
-	struct watch_sides sides;
-
-	hooked.calls = hooked.rx_calls = hooked.trampolines = hooked.urgent = true;
-	book.flags = WATCH_BORN | WATCH_DIED;
-	book.now.received = 800;
-	book.now.unread = 0;
-	book.now.urgent_seq = 77;
-	book.urgent = (struct watch_urgent){ .skipped = 3, .read = 2 };
-	book.slot.recvs_returned = book.slot.rx_settled = book.rx_copied = 306;
-	watch_socket_fill(&s, &book, &hooked);
-	assert_int_equal(s.moved.count[COUNT_returned_bytes], 306);
-	sides = watch_law_sides(WATCH_LAW_receives, &s, &book, &hooked);
-	assert_true(sides.known && sides.left == sides.right);
-	sides = watch_law_sides(WATCH_LAW_receive_queue, &s, &book, &hooked);
-	assert_true(sides.known && sides.left == sides.right);
-	/* The same without the hook of each copy, which then is the rest. */
-	hooked.rx_copies = false;
-	book.rx_copied = 0;
-	watch_socket_fill(&s, &book, &hooked);
-	assert_int_equal(site_of(&s, SITE_rx_copy), 306);
-	/* It left the queue while SO_OOBINLINE changed. */
-	book.urgent.unsure = 1;
-	watch_socket_fill(&s, &book, &hooked);
-	assert_false(s.moved.sites_known & 1u << SITE_rx_copy);
-	assert_false(s.moved.counts_known >> COUNT_returned_bytes & 1);
-	assert_false(watch_law_sides(WATCH_LAW_receives, &s, &book, &hooked).known);
-}
-
 TEST(test_a_send_that_is_refused_with_nothing_in_flight_is_larger_than_the_limit)
 {
 	struct watch_book book = mid_stream();
