@@ -79,8 +79,9 @@ static __always_inline bool left_by_receives(struct sock *sk, const struct watch
 	if (!book || !tp)
 		return false;
 	reading_take(&now, tp, sk->__sk_common.skc_state);
-	return book->past_returned + returned_of(&now) - returned_of(&book->opened) ==
-	       copied - slot->rx_off - slot->rx_peeked + slot->rx_discarded;
+	urgent_settle(&book->urgent, tp);
+	return book->past_returned + returned_of(&now) - returned_of(&book->opened) - book->urgent.skipped +
+		       book->urgent.read == copied - slot->rx_off - slot->rx_peeked + slot->rx_discarded;
 }
 
 /* What rx_copy saw since the receive before this one is held against what this one returned. A failed copy is
