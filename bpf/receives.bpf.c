@@ -69,7 +69,7 @@ int BPF_PROG(rx_copy, const struct sk_buff *skb, int len)
 	return 0;
 }
 
-/* Did all that left the socket leave by receives that have ended, of which rx_copy saw @copied bytes? */
+/* Did all that left the socket leave by splices and by receives that have ended, of which rx_copy saw @copied bytes? */
 static __always_inline bool left_by_receives(struct sock *sk, const struct watch_slot *slot, u64 copied)
 {
 	struct watch_book *book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
@@ -81,7 +81,8 @@ static __always_inline bool left_by_receives(struct sock *sk, const struct watch
 	reading_take(&now, tp, sk->__sk_common.skc_state);
 	urgent_settle(&book->urgent, tp);
 	return book->past_returned + returned_of(&now) - returned_of(&book->opened) - book->urgent.skipped +
-		       book->urgent.read == copied - slot->rx_off - slot->rx_peeked + slot->rx_discarded;
+		       book->urgent.read ==
+	       copied - slot->rx_off - slot->rx_peeked + slot->rx_discarded + slot->rx_spliced;
 }
 
 /* What rx_copy saw since the receive before this one is held against what this one returned. A failed copy is
