@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The clock that deadlines and durations go by: CLOCK_MONOTONIC. */
+/* The clock that deadlines and durations go by, CLOCK_MONOTONIC; and what this process has used of processors. */
 #ifndef COPYSCOPE_CLOCK_H
 #define COPYSCOPE_CLOCK_H
 
@@ -10,13 +10,24 @@
 #define NS_PER_MS 1000000ull
 #define NS_PER_S 1000000000ull
 
+static inline uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now = { 0, 0 };
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
 /* A vDSO call, cheap beside any system call. */
 static inline uint64_t monotonic_ns(void)
 {
-	struct timespec now;
+	return clock_ns(CLOCK_MONOTONIC);
+}
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+/* Processor time of all threads of this process: a system call. */
+static inline uint64_t processor_ns(void)
+{
+	return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static inline int64_t monotonic_ms(void)

@@ -378,14 +378,6 @@ static int judge_books(struct watch *w, const struct watch_book *books, int coun
 	return watch_tally_read(&w->tally, sockets, judged, w->hooked.skipped, r);
 }
 
-static uint64_t own_cpu_ns(void)
-{
-	struct timespec used = {};
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	return used.tv_sec * NS_PER_S + used.tv_nsec;
-}
-
 /* Of all hooks but those of packets and of what a census of books says exactly. */
 static void unseen_fill(const struct watch *w, struct watch_record *r)
 {
@@ -399,7 +391,7 @@ static void overhead_fill(const struct watch *w, struct watch_record *r)
 {
 	r->overhead = (struct watch_overhead){
 		.programs = overhead_of(&r->measured, true),
-		.own_cpu_ns = own_cpu_ns(),
+		.own_cpu_ns = processor_ns(),
 		.memory_bytes = engine_memory(w->probes),
 	};
 }

@@ -5,9 +5,7 @@
 #include <endian.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <time.h>
 
-#include "userspace/common/clock.h"
 #include "userspace/workload/stream/transfer.h"
 
 /* The connection that carries words: where datagrams carry messages, nobody counts its bytes. */
@@ -90,12 +88,4 @@ enum outcome block_tell(struct connection *connection, const struct block_report
 	const uint64_t numbers[] = { report->begin_ns, report->end_ns, report->received_bytes };
 
 	return say(connection, numbers, 3);
-}
-
-uint64_t processor_ns(void)
-{
-	struct timespec used;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	return used.tv_sec * NS_PER_S + used.tv_nsec;
 }

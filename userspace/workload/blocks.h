@@ -21,7 +21,4 @@ enum outcome block_hear(struct connection *connection, struct block_report *repo
 enum outcome block_await(struct connection *connection, uint64_t *messages);
 enum outcome block_tell(struct connection *connection, const struct block_report *report);
 
-/* This process's processor time. */
-uint64_t processor_ns(void);
-
 #endif
