@@ -44,6 +44,16 @@ struct engine {
 	int clock_count;
 };
 
+/* An array that grows, of items of @size bytes; @failure: -ENOMEM if one is missing. The owner frees @items. */
+struct collected {
+	void *items;
+	size_t size;
+	int count, room, failure;
+};
+
+/* Appends a copy of the item. */
+void collect(struct collected *c, const void *item);
+
 /* A socket of the subject, and where the tables of counts have it. */
 struct counted_socket {
 	uint64_t cookie;

@@ -312,14 +312,7 @@ int engine_deaths(struct engine *p, const struct engine_ends *each)
 	return ring_buffer__consume(p->ring);
 }
 
-/* An array that grows: of books, or of cookies. */
-struct collected {
-	void *items;
-	size_t size;
-	int count, room, failure;
-};
-
-static void collect(struct collected *c, const void *item)
+void collect(struct collected *c, const void *item)
 {
 	if (c->count == c->room) {
 		int room = c->room ? 2 * c->room : 64;

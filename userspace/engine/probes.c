@@ -195,30 +195,11 @@ uint64_t probes_outstanding_pages(const struct probes *p)
 	return __atomic_load_n(&p->engine->skel->bss->gauges.outstanding_pages, __ATOMIC_SEQ_CST);
 }
 
-/* Sockets of the subject in the order in which they died or were met. */
-struct counted {
-	struct counted_socket *items;
-	int count, room, failure;
-};
-
+/* @arg: sockets of the subject in the order in which they died or were met. */
 static void counted_add(void *arg, const struct watch_book *book)
 {
-	struct counted *c = arg;
-
-	if (!book->slot_at)
-		return;
-	if (c->count == c->room) {
-		int room = c->room ? 2 * c->room : 64;
-		struct counted_socket *more = realloc(c->items, room * sizeof(*more));
-
-		if (!more) {
-			c->failure = -ENOMEM;
-			return;
-		}
-		c->items = more;
-		c->room = room;
-	}
-	c->items[c->count++] = (struct counted_socket){ book->cookie, book->slot_at - 1 };
+	if (book->slot_at)
+		collect(arg, &(struct counted_socket){ book->cookie, book->slot_at - 1 });
 }
 
 static void gone(void *arg, const struct watch_member *member)
@@ -237,7 +218,7 @@ static void lost_note(const struct probes *p, struct ledger *ledger)
 
 int probes_read(struct probes *p, struct ledger *fresh)
 {
-	struct counted all = {};
+	struct collected all = { .size = sizeof(struct counted_socket) };
 	const struct engine_ends ends = { counted_add, gone, &all };
 	struct watch_book *open;
 	int count = engine_books(p->engine, &ends, &open), err;
