@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from copyscope.common.outcomes import won_up_to
+from copyscope.common.outcomes import repeats_to_part, won_up_to
 from copyscope.common.spread import Spread, rank_below, spread
 
 FIRST, SECOND, UNDECIDED = "first", "second", "undecided"
@@ -47,13 +47,10 @@ def verdict(ratios: Sequence[float]) -> tuple[str, Spread]:
 
 
 def pairs_to_decide(ratio: Spread, most: int) -> int | None:
-    """About how many pairs more would leave 1 out of an interval that holds it, if the median stays
-    where it is: an interval narrows with the root of the pairs. None: more than `most` in all."""
-    away = abs(ratio.middle - 1)
-    reach = ratio.high - ratio.middle if ratio.middle < 1 else ratio.middle - ratio.low
-    if not away or ratio.n * (reach / away) ** 2 > most:
-        return None
-    return max(1, math.ceil(ratio.n * (reach / away) ** 2) - ratio.n)
+    """About how many pairs more would leave 1 out of an interval that holds it. None: more than
+    `most` in all."""
+    needed = repeats_to_part(ratio)
+    return None if needed > most else max(1, math.ceil(needed) - ratio.n)
 
 
 def most_sizes(low: int, high: int, nearness: float) -> int:

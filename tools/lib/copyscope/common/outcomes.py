@@ -27,14 +27,21 @@ class Answer:
     more: int | None = None
 
 
-def repeats_to_decide(ratio: Spread) -> int | None:
-    """About how many repeats in all would decide: an interval narrows with their root."""
+def repeats_to_part(ratio: Spread) -> float:
+    """About how many repeats in all leave 1 out of the interval, if the median stays where it is:
+    an interval narrows with their root. Infinite if the median is 1."""
     away = abs(ratio.middle - 1)
+    reach = ratio.middle - ratio.low if ratio.middle > 1 else ratio.high - ratio.middle
+    return ratio.n * (reach / away) ** 2 if away else math.inf
+
+
+def repeats_to_decide(ratio: Spread) -> int | None:
+    """About how many repeats in all would decide, either way."""
     above, below = ratio.high - ratio.middle, ratio.middle - ratio.low
-    ways = [(below if ratio.middle > 1 else above) / away] if away else []
+    needed = repeats_to_part(ratio)
     if LEAST_ALIKE < ratio.middle < MOST_ALIKE:
-        ways.append(max(above / (MOST_ALIKE - ratio.middle), below / (ratio.middle - LEAST_ALIKE)))
-    needed = min((ratio.n * way ** 2 for way in ways), default=math.inf)
+        way = max(above / (MOST_ALIKE - ratio.middle), below / (ratio.middle - LEAST_ALIKE))
+        needed = min(needed, ratio.n * way ** 2)
     # As many as were made did not decide it.
     return None if needed > MOST_REPEATS else max(math.ceil(needed), ratio.n + 1)
 
