@@ -51,6 +51,13 @@ static __always_inline void census_end(const struct watch_book *book)
 		gauge_add(&watch_gauges.ended_after, 1);
 }
 
+static __always_inline void book_take_slot(struct watch_book *book)
+{
+	book->slot_at = slot_take(book->cookie);
+	if (!book->slot_at)
+		book->flags |= WATCH_NO_SLOT;
+}
+
 /* Finds the socket's book or begins one. @cookie: the socket's; 0: it may have none yet. */
 static __always_inline struct watch_book *book_begin_as(struct sock *sk, u64 cookie)
 {
@@ -69,9 +76,7 @@ static __always_inline struct watch_book *book_begin_as(struct sock *sk, u64 coo
 	book->cookie = cookie ? cookie : bpf_get_socket_cookie(sk);
 	census_begin(book);
 	book->netns = netns_of(sk);
-	book->slot_at = slot_take(book->cookie);
-	if (!book->slot_at)
-		book->flags |= WATCH_NO_SLOT;
+	book_take_slot(book);
 	if (BPF_CORE_READ_BITFIELD_PROBED(sk, sk_kern_sock))
 		book->flags |= WATCH_IN_KERNEL;
 	return book;

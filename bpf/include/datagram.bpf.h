@@ -214,9 +214,7 @@ static __always_inline void datagram_met(struct watch_book *book)
 	if (!(book->flags & WATCH_UNOPENED))
 		return;
 	book->flags &= ~WATCH_UNOPENED;
-	book->slot_at = slot_take(book->cookie);
-	if (!book->slot_at)
-		book->flags |= WATCH_NO_SLOT;
+	book_take_slot(book);
 }
 
 /* The kernel tells of the ends of its own. */

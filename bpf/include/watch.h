@@ -119,8 +119,8 @@ enum watch_book_flags {
 	WATCH_READABLE = 32768,	/* closed, and what it had received may still be read */
 	WATCH_READS_UNSEEN = 65536,	/* an earlier life ended so, and bytes of it may have been spliced out */
 	WATCH_UNSENT_LOST = 1 << 17,	/* bytes of an earlier life were never sent: its queue is gone */
-	WATCH_LATE = 1 << 19,	/* a UDP socket that may have moved bytes before its hooks were attached */
 	WATCH_IN_KERNEL = 1 << 18,	/* the kernel itself sends and receives by it, as NFS and NVMe over TCP do */
+	WATCH_LATE = 1 << 19,	/* a UDP socket that may have moved bytes before its hooks were attached */
 };
 
 /* What a socket's packets with user pages or spliced ones met beside loopback and devices on a bus. */
