@@ -4,15 +4,11 @@
 
 #include "tests/unit/slips.h"
 #include "tests/unit/unit.h"
+#include "tests/unit/watch_hooks.h"
 #include "userspace/watch/books/books_tally.h"
 #include "userspace/watch/books/watch_judge.h"
 
 enum { ESTABLISHED = 1, FIN_WAIT1 = 4, FIN_WAIT2 = 5, CLOSE_WAIT = 8 };
-
-static const struct watch_hooked all_hooks = {
-	.sends = true, .rx_copies = true, .discards = true, .completions = true,
-	.packets = true, .devices = true, .no_onward = true, .no_orphans = true,
-};
 
 /* A socket that is in mid-stream: 100 unsent, 20 unacknowledged, 7 unread when the window opens. */
 static struct watch_book mid_stream(void)

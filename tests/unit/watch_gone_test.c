@@ -3,13 +3,9 @@
 #include <string.h>
 
 #include "tests/unit/unit.h"
+#include "tests/unit/watch_hooks.h"
 #include "userspace/watch/books/books_tally.h"
 #include "userspace/watch/books/watch_judge.h"
-
-static const struct watch_hooked all_hooks = {
-	.sends = true, .rx_copies = true, .discards = true, .completions = true,
-	.packets = true,
-};
 
 /* The book of a socket that accepted and sent so much since the window opened. */
 static struct watch_book sent(unsigned int bytes)

@@ -4,13 +4,11 @@
 #include <string.h>
 
 #include "tests/unit/unit.h"
+#include "tests/unit/watch_hooks.h"
 #include "userspace/watch/books/books_tally.h"
 #include "userspace/watch/report/interval_json.h"
 
 enum { PEERS = 3, CLOSED = 1500, BYTES = 10, KEPT = 1000 };
-
-static const struct watch_hooked all_hooks = { .sends = true, .rx_copies = true, .discards = true,
-					       .completions = true, .packets = true };
 
 /* A socket of port 80 or 81 that sent ten bytes to one of many peers. */
 static struct watch_book book_to(unsigned int peer, uint64_t cookie)

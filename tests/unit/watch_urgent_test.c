@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Urgent bytes that receives skip are in no copy, and in each law of receives or in none. */
 #include "tests/unit/unit.h"
+#include "tests/unit/watch_hooks.h"
 #include "userspace/watch/books/books_tally.h"
 #include "userspace/watch/books/watch_judge.h"
-
-static const struct watch_hooked all_hooks = {
-	.sends = true, .rx_copies = true, .discards = true, .completions = true,
-	.packets = true, .devices = true, .no_onward = true, .no_orphans = true,
-};
 
 /* 7 bytes were unread when the window opened and 300 came; an urgent one was skipped, and 306 were read. */
 static struct watch_book received(void)
