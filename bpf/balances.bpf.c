@@ -70,7 +70,8 @@ static __noinline void tls_note(const struct watch_book *book, const struct sock
 	if (!tls)
 		return;
 	held_take(tls, sk);
-	bpf_map_update_elem(&tls_read, &book->cookie, tls, BPF_ANY);
+	if (bpf_map_update_elem(&tls_read, &book->cookie, tls, BPF_ANY))
+		note_lost_update();
 }
 
 /* The window opens for this socket now. Its slot is written where it lies: a second one would fill the stack. */

@@ -202,6 +202,7 @@ struct io_notif_data___zc {
 } OF_KERNEL;
 
 /* include/uapi/linux/io_uring.h */
+#define ENOENT_NUMBER 2
 #define IORING_OP_SEND_ZC_NUMBER 47
 #define IORING_OP_SENDMSG_ZC_NUMBER 48
 #define IORING_CQE_F_MORE_FLAG 2
@@ -223,6 +224,7 @@ static __always_inline int notification_ends(u64 key, u64 cookie, u16 sends, boo
 {
 	struct pin *pin, ended = {};
 	struct books *b;
+	long err;
 
 	if (!window_open())
 		return 0;
@@ -230,8 +232,12 @@ static __always_inline int notification_ends(u64 key, u64 cookie, u16 sends, boo
 	if (pin) {
 		/* Whoever takes the pin away counts it. */
 		ended = *pin;
-		if (bpf_map_delete_elem(&pins, &key))
+		err = bpf_map_delete_elem(&pins, &key);
+		if (err) {
+			if (err != -ENOENT_NUMBER)
+				note_lost_update();
 			return 0;
+		}
 		b = books_find(ended.cookie);
 	} else {
 		/* A send that had to copy all its bytes: no skb holds its notification. */

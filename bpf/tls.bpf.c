@@ -195,7 +195,8 @@ static __always_inline int receive_begins(const struct sock *sk)
 
 	if (!tls_book_find(cookie))
 		return 0;
-	bpf_map_update_elem(&tls_readers, &task, &cookie, BPF_ANY);
+	if (bpf_map_update_elem(&tls_readers, &task, &cookie, BPF_ANY))
+		note_lost_update();
 	tls_readers_noted = 1;
 	return 0;
 }

@@ -77,6 +77,18 @@ struct {
 
 enum { DEATHS_BYTES = 8 << 20, DEATHS_LATE = DEATHS_BYTES / 8, DEATHS_STEP = 64 << 10 };
 
+static __always_inline void gauge_add(unsigned long long *gauge, u64 n)
+{
+	__sync_fetch_and_add(gauge, n);
+}
+
+/* A table had no room, or its lock was held by the program that this one interrupted (-EBUSY, htab_lock_bucket() in
+ * kernel/bpf/hashtab.c; -EDEADLK and -ETIMEDOUT since 6.16). */
+static __always_inline void note_lost_update(void)
+{
+	gauge_add(&watch_gauges.lost_updates, 1);
+}
+
 /* Books of sockets that died, processes of the subject that are gone. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -146,7 +158,8 @@ static __always_inline void note_ring_send(const struct msghdr *msg, u64 cookie,
 			known->moved_ns = fresh.moved_ns;
 		return;
 	}
-	bpf_map_update_elem(&ring_sends, &ubuf, &fresh, BPF_ANY);
+	if (bpf_map_update_elem(&ring_sends, &ubuf, &fresh, BPF_ANY))
+		note_lost_update();
 	if (!ring_sends_noted)
 		ring_sends_noted = 1;
 }
@@ -192,11 +205,6 @@ struct {
 	__type(key, struct flow);
 	__type(value, u64);
 } flows SEC(".maps") __weak;
-
-static __always_inline void gauge_add(unsigned long long *gauge, u64 n)
-{
-	__sync_fetch_and_add(gauge, n);
-}
 
 /* One event is lost on purpose, and it is this one. */
 static __always_inline bool is_lost(enum fault_inject fault)
@@ -484,7 +492,8 @@ static __always_inline void flow_note(const struct watch_book *book, u32 protoco
 
 	__builtin_memcpy(flow.saddr, book->remote_ip, sizeof(flow.saddr));
 	__builtin_memcpy(flow.daddr, book->local_ip, sizeof(flow.daddr));
-	bpf_map_update_elem(&flows, &flow, &cookie, BPF_ANY);
+	if (bpf_map_update_elem(&flows, &flow, &cookie, BPF_ANY))
+		note_lost_update();
 }
 
 static __always_inline void addresses_take(struct watch_book *book, const struct sock *sk)

@@ -61,11 +61,6 @@ static __always_inline bool netns_is_ours(u32 inum)
 	return false;
 }
 
-static __always_inline void note_lost_update(void)
-{
-	__sync_fetch_and_add(&gauges.lost_updates, 1);
-}
-
 static __always_inline void add(unsigned long long *sum, u64 n)
 {
 	__sync_fetch_and_add(sum, n);

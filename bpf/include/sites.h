@@ -250,7 +250,7 @@ struct pin {
 struct gauges {
 	unsigned long long outstanding_pages;
 	unsigned long long peak_pages; /* filled in by the reader, from struct seen */
-	unsigned long long lost_updates;
+	unsigned long long lost_updates; /* filled in by the reader, from struct watch_gauges */
 	unsigned long long first_byte_ns; /* CLOCK_MONOTONIC */
 	unsigned long long injected_faults; /* completions dropped on purpose */
 };

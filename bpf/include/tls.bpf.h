@@ -93,7 +93,8 @@ static __always_inline void cipher_note(struct tls_book *tls, const struct sock 
 		.tail = BPF_CORE_READ(context, prot_info.tail_size),
 	};
 
-	bpf_map_update_elem(&tls_ciphers, &tfm, &cipher, BPF_ANY);
+	if (bpf_map_update_elem(&tls_ciphers, &tfm, &cipher, BPF_ANY))
+		note_lost_update();
 	if (sends)
 		tls->sent_cipher = tfm;
 	else
@@ -126,7 +127,8 @@ static __always_inline struct tls_book *tls_book_of(const struct sock *sk)
 	if (tls || !slot)
 		return tls;
 	slot->tls |= SLOT_HAS_TLS_BOOK;
-	bpf_map_update_elem(&tls_books, &cookie, &fresh, BPF_NOEXIST);
+	if (bpf_map_update_elem(&tls_books, &cookie, &fresh, BPF_NOEXIST))
+		note_lost_update();
 	return tls_book_find(cookie);
 }
 

@@ -470,6 +470,7 @@ struct watch_gauges {
 	unsigned long long lost_deaths;		/* the ring had no room */
 	unsigned long long unbooked;		/* no storage for a book */
 	unsigned long long no_slots;
+	unsigned long long lost_updates;	/* of any other table */
 	unsigned long long zerocopy_seen;	/* a send asked for it: hooks for it are needed */
 	unsigned long long datagrams_due;	/* the subject has a UDP socket: hooks are needed that only UDP passes, */
 	unsigned long long datagrams_seen;	/* those that TCP passes, too */

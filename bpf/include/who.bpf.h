@@ -137,8 +137,10 @@ static __always_inline void heir_note(struct sock *sk, const struct watch_task *
 {
 	struct heir *heir = bpf_sk_storage_get(&heirs, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 
-	if (!heir)
+	if (!heir) {
+		note_lost_update();
 		return;
+	}
 	heir->task = *task;
 	heir->ours = ours;
 }
@@ -280,13 +282,19 @@ VERIFIED_ONCE int owner_note(struct watch_book *book, const struct watch_task *t
 	return 0;
 }
 
+static __always_inline void mptcp_holder_is(u64 key, const struct watch_task *task)
+{
+	if (bpf_map_update_elem(&mptcp_holders, &key, task, BPF_ANY))
+		note_lost_update();
+}
+
 static __always_inline void mptcp_note(const struct sock *sk, const struct task_struct *t)
 {
 	struct watch_task task = {};
 	u64 key = (u64)sk;
 
 	task_describe(&task, t);
-	bpf_map_update_elem(&mptcp_holders, &key, &task, BPF_ANY);
+	mptcp_holder_is(key, &task);
 }
 
 struct mptcp_subflow_context___conn {
@@ -316,7 +324,7 @@ static __always_inline void mptcp_owner_note(const struct watch_book *book, cons
 	u64 key = book->flags & WATCH_OURS ? mptcp_above(tp) : 0;
 
 	if (key)
-		bpf_map_update_elem(&mptcp_holders, &key, &book->owner, BPF_ANY);
+		mptcp_holder_is(key, &book->owner);
 }
 
 static __always_inline void mptcp_apply(struct watch_book *book, const struct tcp_sock *tp)

@@ -87,7 +87,7 @@ int engine_detail(const struct engine *e, const struct watch_book *book, struct 
 	uint32_t place = book->slot_at - 1, at = place / WATCH_WAYS;
 	struct slot_bucket bucket;
 
-	if (!e->skel->rodata->details_wanted || !book->slot_at || e->skel->bss->gauges.lost_updates ||
+	if (!e->skel->rodata->details_wanted || !book->slot_at || e->skel->bss->watch_gauges.lost_updates ||
 	    bpf_map_lookup_elem(bpf_map__fd(e->skel->maps.details), &place, detail) ||
 	    bpf_map_lookup_elem(bpf_map__fd(e->skel->maps.slot_buckets), &at, &bucket))
 		return -ENOENT;

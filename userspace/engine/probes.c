@@ -212,8 +212,8 @@ static void lost_note(const struct probes *p, struct ledger *ledger)
 {
 	struct watch_gauges gauges = engine_gauges(p->engine);
 
-	ledger->gauges.lost_updates += gauges.no_slots + gauges.unbooked + gauges.lost_members + gauges.lost_deaths +
-					gauges.unseen_births + gauges.unseen_changes;
+	ledger->gauges.lost_updates = gauges.lost_updates + gauges.no_slots + gauges.unbooked + gauges.lost_members +
+				      gauges.lost_deaths + gauges.unseen_births + gauges.unseen_changes;
 }
 
 int probes_read(struct probes *p, struct ledger *fresh)
