@@ -14,6 +14,7 @@
 #include "userspace/watch/books/watch_judge.h"
 #include "userspace/watch/command.h"
 #include "userspace/watch/report/reader.h"
+#include "userspace/watch/report/table.h"
 #include "userspace/watch/report/watch_json.h"
 #include "userspace/watch/session.h"
 #include "userspace/watch/window.h"
@@ -181,10 +182,12 @@ static int tell(struct conduct *c, const struct watch_record *r)
 	int err = o->json ? write_record(c, r) : 0;
 
 	err |= tell_lost_lines(c);
-	if (c->reader.out)
+	if (o->table)
+		err |= watch_table_print(r, o, o->command ? stderr : stdout);
+	else if (c->reader.out)
 		err |= print_report(c, r, o->json && !err ? printable(c->file.path) : NULL);
 	else if (!o->quiet && !o->json && !o->lines)
-		fprintf(stderr, PROGRAM ": no report: start it by copyscope watch, or give --json FILE\n");
+		fprintf(stderr, PROGRAM ": no report: start it by copyscope watch, or give --table or --json FILE\n");
 	return err;
 }
 
@@ -254,7 +257,7 @@ int main(int argc, char **argv)
 	streams_watch(PROGRAM);
 	reader_take(&c.reader, &argc, &argv);
 	watch_options_parse(argc, argv, &c.options);
-	if (c.options.quiet || watch_prints_records(&c.options))
+	if (c.options.quiet || c.options.table || watch_prints_records(&c.options))
 		reader_end(&c.reader);
 	c.view.rows = c.options.rows;
 	c.session.options = &c.options;

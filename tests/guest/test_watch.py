@@ -25,11 +25,11 @@ SCRIPT = "tests/guest/watch.sh"
 LARGE_PAYLOAD = 23 * 65536
 # Which limit refuses a send differs between kernels, which the first part asks; since 6.18 drops of datagrams are
 # counted elsewhere.
-PARTS = ("whole", "life", "detail", "kernel", "spliced", "datagrams", "late", "holds", "ends")
+PARTS = ("whole", "life", "detail", "kernel", "spliced", "datagrams", "late", "holds", "ends", "alone")
 DEALT = ("life", "detail", "kernel")
-makes = Maker({"whole": KERNELS, "holds": ("6.12",), "ends": ("7.2",), "spliced": ("6.1", "6.12", "7.2"),
+makes = Maker({"whole": KERNELS, "alone": KERNELS, "holds": ("6.12",), "ends": ("7.2",), "spliced": ("6.1", "6.12", "7.2"),
                "datagrams": ("6.12", "7.2", ARM64), "late": ("6.12",)} | dealt(DEALT, KERNELS, hands=2),
-              soon={"whole": ("6.1", "7.2"), "spliced": ("6.1", "7.2"), "datagrams": ("6.12", "7.2")} |
+              soon={"whole": ("6.1", "7.2"), "alone": ("6.1", "7.2"), "spliced": ("6.1", "7.2"), "datagrams": ("6.12", "7.2")} |
               dealt(DEALT, KERNELS))
 # What a part needs of its guest.
 NEEDS = {"holds": ["--nics", "2"], "ends": ["--with", "bpftrace"], "spliced": ["--with", "bpftrace"]}
@@ -117,6 +117,19 @@ def test_a_program_from_beginning_to_end_is_counted_to_the_byte(outcome):
     # Copies to the reader are what is left when all else is counted, so nothing tests them here.
     assert record["sites"]["rx_copy"]["how"] == "derived" and laws["receive queue"] == "not testable"
     assert all(each["whole"] for each in record["sockets"])
+
+
+@in_part("alone")
+def test_one_file_in_a_root_with_nothing_else_counts_to_the_byte(outcome):
+    assert outcome.status("alone") == 0, outcome.errors("alone")
+    record = record_of(outcome.folder / "alone.json")
+    assert record["backend"]["name"] == "trampoline" and not broken(record)
+    found = of_processes(record, "workload")
+    assert (found["tx_copy"], found["rx_copy"]) == (PRIME_PAYLOAD, PRIME_PAYLOAD)
+    # The workload is all that moves in a guest.
+    table = outcome.text("alone.out")
+    assert re.search(rf"^ +{PRIME_PAYLOAD}  tx_copy$", table, re.M) and re.search(r"^ +-  user_gather$", table, re.M)
+    assert re.search(rf"^ +{PRIME_PAYLOAD} .* workload, pid \d+$", table, re.M)
 
 
 @in_part("whole")

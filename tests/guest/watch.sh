@@ -5,7 +5,7 @@
 # are counted, too; "kernel", a client in the kernel; "spliced", a disk and its user in the kernel that splice;
 # "datagrams", a program that uses UDP, also with faults; "late", one that begins to in the middle of the window;
 # "holds", zero copy over a wire that delays it and over veth; "ends", sockets that end while the kernel is asked who
-# takes their books.
+# takes their books; "alone", by copyscope-collect in a root that has nothing else.
 #
 # usage: watch.sh PART...
 # Leaves /out/PART.{json,err,status}, what programs told, and a record of each run of the workload.
@@ -187,6 +187,22 @@ ends() {
 		echo go | build/tests/guest/datagrams 23 >/dev/null"
 	end_witness "$tracer"
 	build/watch --backend tracepoint --json /out/ends.tracepoint.json -- true 2>/out/ends.tracepoint.err
+}
+
+alone() {
+	local root=/run/alone
+	[[ -d $root ]] || {
+		mkdir -p "$root/proc" "$root/sys"
+		cp build/copyscope-collect "$root"
+		mount --rbind /proc "$root/proc"
+		mount --rbind /sys "$root/sys"
+	}
+	"${scheduled[@]}" chroot "$root" /copyscope-collect --all --table --json /record >/out/alone.out 2>/out/alone.err &
+	watch=$!
+	until_says "window is open" /out/alone.err "$watch"
+	bash -c "$(workload alone.run A1 4093 1 --messages 23)"
+	end_watch alone
+	mv "$root/record" /out/alone.json
 }
 
 for part; do

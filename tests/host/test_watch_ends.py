@@ -176,7 +176,7 @@ def test_a_watch_that_is_killed_leaves_nobody_who_prints():
 def test_without_whoever_prints_a_watch_says_so_and_writes_its_record(tmp_path):
     words = [records.ROOT / "build/watch", "-p", str(os.getpid()), "--seconds", "0.1"]
     done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=watch_tool.TIMEOUT_S)
-    assert not done.stdout and "no report: start it by copyscope watch, or give --json FILE" in done.stderr
+    assert not done.stdout and "no report: start it by copyscope watch, or give --table or --json FILE" in done.stderr
     done = subprocess.run([*words, "--json", tmp_path / "r.json"], capture_output=True, text=True, check=True,
                           timeout=watch_tool.TIMEOUT_S)
     assert not done.stdout and record_of(tmp_path / "r.json") and "no report" not in done.stderr

@@ -13,7 +13,7 @@
 
 enum { KEY_COMM = 256, KEY_CGROUP, KEY_NETNS, KEY_PORT, KEY_ALL, KEY_AS_ROOT, KEY_SECONDS,
        KEY_INTERVAL, KEY_BY, KEY_TOP, KEY_BOOKS, KEY_DETAIL, KEY_CPU, KEY_SIZES, KEY_BACKEND, KEY_JSON, KEY_LINES, KEY_HTML,
-       KEY_STACKS, KEY_FOLDED, KEY_METRICS, KEY_SERVE, KEY_STATE, KEY_SERVICES, KEY_ROTATE, KEY_FAIL_ON, KEY_BREAK };
+       KEY_STACKS, KEY_FOLDED, KEY_METRICS, KEY_SERVE, KEY_STATE, KEY_SERVICES, KEY_ROTATE, KEY_TABLE, KEY_FAIL_ON, KEY_BREAK };
 
 /* PID_MAX_LIMIT of 64-bit kernels. */
 enum { PID_MOST = 1 << 22 };
@@ -79,6 +79,8 @@ static const struct argp_option option_table[] = {
 	{ "state", KEY_STATE, "FILE", 0,
 	  "where these counters go on from after a restart (default $STATE_DIRECTORY, else beside FILE of --metrics)", 3 },
 	{ "services", KEY_SERVICES, "N", 0, "tell at most N services apart in them (default 200)", 3 },
+	{ "table", KEY_TABLE, NULL, 0,
+	  "in place of the report print bytes by site and by row, for a host without Python", 3 },
 	{ "quiet", 'q', NULL, 0, "no report", 3 },
 	{ "fail-on", KEY_FAIL_ON, "WHAT", 0,
 	  "exit with 1 if a law is broken (broken: without COMMAND the default), or if more than PERCENT "
@@ -292,6 +294,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_SIZES:
 		o->sizes = true;
 		break;
+	case KEY_TABLE:
+		o->table = true;
+		break;
 	case KEY_BOOKS:
 		o->books = options_one_of(books_names, arg, "--books '%s'");
 		o->books_asked = true;
@@ -370,6 +375,11 @@ static void check(const struct watch_options *o)
 			     is_stdout(o->json) ? "--json -" : "--json-lines -");
 	if (is_stdout(o->json) && is_stdout(o->lines))
 		options_fail("%s", "--json - and --json-lines - would be mixed: name a file for one");
+	if (o->table && watch_prints_records(o))
+		options_fail("--table would be mixed with %s: name a file",
+			     is_stdout(o->json) ? "--json -" : "--json-lines -");
+	if (o->table && (o->quiet || o->interval))
+		options_fail("--table is printed at the end, once: leave out %s", o->quiet ? "--quiet" : "--interval");
 	if (o->stacks && o->books_asked && o->books != WATCH_CALLS)
 		options_fail("%s", "--stacks are those of calls, which --books sequence does not look at: leave out one");
 	if (o->lines && !o->interval)

@@ -35,6 +35,7 @@ struct watch_options {
 	enum fault_inject fault_inject;	/* for tests: none unless asked for */
 	const char *json;	/* file, "-" for stdout, NULL: no record */
 	const char *lines;	/* the same, of what moves in each interval */
+	bool table;		/* names and numbers in place of the report */
 	bool quiet;
 	bool fail_on;		/* a command's exit status says, too, if a law is broken */
 	bool fail_on_needless;	/* and what was copied needlessly, if it is more than */

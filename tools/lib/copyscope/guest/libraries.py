@@ -26,8 +26,9 @@ from .kernels import lock
 SYSROOTS = CACHE / "sysroot"
 # One suite for all of it, no older than the C library of a compiler that builds for it.
 SUITES = ("trixie", "trixie-security")
-TO_BUILD = ("libc6-dev", "libbpf-dev", "libelf-dev", "zlib1g-dev", "libdw-dev", "libiberty-dev",
-            "libjansson-dev", "libcap-dev", "libseccomp-dev", "liburing-dev", "systemtap-sdt-dev")
+TO_BUILD = ("libc6-dev", "libbpf-dev", "libelf-dev", "zlib1g-dev", "libdw-dev", "libbz2-dev",
+            "libiberty-dev", "libjansson-dev", "libcap-dev", "libseccomp-dev", "liburing-dev",
+            "systemtap-sdt-dev")
 TO_RUN = ("busybox-static", "bash", "iproute2", "ethtool", "util-linux", "coreutils")
 RECIPE = " ".join((*SUITES, *TO_BUILD, *TO_RUN))
 

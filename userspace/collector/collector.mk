@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0
+# Links the watch as one static file that runs on any Linux with BTF. Part of the Makefile.
+.PHONY: static
+
+COLLECTOR     := $(BUILD)/copyscope-collect
+COLLECTOR_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard userspace/collector/*.c))
+OBJECTS       += $(COLLECTOR_OBJ)
+# What libelf and libdw are linked with depends on the release of the distribution.
+PACKERS        = $(foreach name,lzma bz2 zstd,$(if $(findstring /,$(shell $(CC) -print-file-name=lib$(name).a)),-l$(name)))
+
+static: $(COLLECTOR) ## build copyscope-collect, one file that needs nothing; for arm64, too, after make setup-arm64
+	+$(Q)[ ! -f $(ARM64_ROOT)/recipe ] || $(ARM64_MAKE) build/arm64/copyscope-collect
+
+all: $(COLLECTOR)
+
+# A function that would load a library is a warning of the linker. Sanitizers cannot be linked so.
+$(COLLECTOR): $(BUILD)/userspace/watch.o $(COLLECTOR_OBJ) $(BUILD)/libcopyscope.a
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -static-pie -s -Wl,--fatal-warnings $^ $(filter-out -luring,$(LIBS)) $(PACKERS) -lm -o $@
