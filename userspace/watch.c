@@ -167,7 +167,7 @@ static int tell_lost_lines(const struct conduct *c)
 /* Waits until it is printed: what --fail-on says stands below it. */
 static int print_report(struct conduct *c, const struct watch_record *r, const char *file)
 {
-	reader_tell(&c->reader, json_pack("{s:o, s:s?}", "record", watch_report_json(
+	reader_tell(&c->reader, json_pack("{s:o, s:s?}", "record", (c->reader.far ? watch_json : watch_report_json)(
 		r, &c->options, c->words, &c->session.ending), "file", file));
 	if (reader_end(&c->reader))
 		return 0;

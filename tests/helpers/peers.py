@@ -101,6 +101,25 @@ def openssh(host: Host, folder: Path) -> Iterator[str]:
 
 
 @contextmanager
+def dropbear(host: Host, folder: Path) -> Iterator[str]:
+    """Dropbear's server there, for one key of root; yields the ssh that reaches it."""
+    subprocess.run(["dropbearkey", "-t", "ed25519", "-f", folder / "host"], check=True, capture_output=True)
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / "user"], check=True)
+    server = subprocess.Popen(host.inside(
+        "unshare", "--mount", "sh", "-ec",
+        'mount -t tmpfs -o mode=700 none ~root; mkdir -m 700 ~root/.ssh; cat "$0" >~root/.ssh/authorized_keys; exec "$@"',
+        folder / "user.pub", "dropbear", "-F", "-E", "-s", "-r", folder / "host", "-p", f"{host.address}:22",
+        "-P", folder / "pid"), stderr=subprocess.PIPE, text=True)
+    try:
+        assert "Not backgrounding" in server.stderr.readline()
+        yield shlex.join(["ssh", "-F", "none", "-i", str(folder / "user"), "-o", "StrictHostKeyChecking=no",
+                          "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-o", "ConnectionAttempts=9"])
+    finally:
+        server.terminate()
+        server.communicate()
+
+
+@contextmanager
 def two_hosts():
     """Yields both."""
     here = os.stat("/proc/self/ns/net").st_ino

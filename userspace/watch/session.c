@@ -15,6 +15,9 @@
 #include "userspace/watch/report/figures.h"
 #include "userspace/watch/report/interval_json.h"
 
+/* A reader on another host says every 10 s that it is there: a connection that is silent for so long is lost. */
+enum { SILENT_MS = 60000 };
+
 /* A signal that is not heard for so long finds the tool in a write that nobody reads. */
 enum { DEAF_MS = 3000 };
 
@@ -150,12 +153,13 @@ static int read_interval(struct session *s)
 	return err;
 }
 
-/* The reader has given the terminal back. */
+/* The reader has given the terminal back. On another host it stops by itself, if it does. */
 static int stop(struct session *s)
 {
 	int err;
 
-	kill(getpid(), SIGSTOP);
+	if (!s->reader->far)
+		kill(getpid(), SIGSTOP);
 	err = reader_tell(s->reader, json_pack("{s:b}", "go", true));
 	return err ? err : draw(s);
 }
@@ -163,14 +167,18 @@ static int stop(struct session *s)
 /* True if a key ends the watch. */
 static bool obey_keys(struct session *s)
 {
+	int64_t now = monotonic_ms();
 	int key;
 
+	if (s->reader->far && s->heard_ms && now - s->heard_ms > SILENT_MS)
+		note_output(s, -ETIMEDOUT);
 	while (!s->output_lost && (key = reader_key(s->reader))) {
+		s->heard_ms = now;
 		if (key < 0) {
 			note_output(s, -EPIPE);
 			break;
 		}
-		switch (view_key(s->view, key)) {
+		switch (s->view ? view_key(s->view, key) : VIEW_NOTHING) {
 		case VIEW_NOTHING:
 			break;
 		case VIEW_DRAW:
@@ -184,6 +192,12 @@ static bool obey_keys(struct session *s)
 		}
 	}
 	return false;
+}
+
+/* Of a reader on another host the end of the connection comes the same way. */
+static bool has_keys(const struct session *s)
+{
+	return s->view || (s->reader && s->reader->far);
 }
 
 /* True if a key ends the watch. */
@@ -232,7 +246,7 @@ static const char *reason_to_end(struct session *s, struct progress *p, int aliv
 {
 	if (signal_ends(s) || ((s->output_lost || s->deltas_lost) && !s->command))
 		return "interrupted";
-	if (s->view && serve_view(s))
+	if (has_keys(s) && serve_view(s))
 		return "interrupted";
 	if (all_ended(s, p, alive))
 		return "subject ended";
@@ -269,8 +283,8 @@ static int pass_interval(struct session *s, struct progress *p)
 /* What can be read when the command ends, or a key was typed: no command has a view. -1: nothing. */
 static int news_of(const struct session *s)
 {
-	if (s->view)
-		return fileno(s->reader->out);
+	if (has_keys(s))
+		return s->reader->keys;
 	return s->command && !s->command->lost ? s->command->channel : -1;
 }
 

@@ -4,6 +4,7 @@
 #define COPYSCOPE_WATCH_SESSION_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "userspace/watch/command.h"
 #include "userspace/watch/options/options.h"
@@ -23,6 +24,7 @@ struct session {
 	char **words;			/* the command line, for such records */
 	struct watch_record latest;	/* the last reading of an interval */
 	struct watch_ending ending;	/* filled */
+	int64_t heard_ms;		/* when the last key came */
 	int output_lost;		/* filled: -errno of what showed intervals; 0: all was shown */
 	int deltas_lost;		/* filled: the same of lines of what moved */
 };

@@ -13,7 +13,7 @@
 
 enum { KEY_COMM = 256, KEY_CGROUP, KEY_NETNS, KEY_PORT, KEY_ALL, KEY_AS_ROOT, KEY_SECONDS,
        KEY_INTERVAL, KEY_BY, KEY_TOP, KEY_BOOKS, KEY_DETAIL, KEY_CPU, KEY_SIZES, KEY_BACKEND, KEY_JSON, KEY_LINES, KEY_HTML,
-       KEY_STACKS, KEY_FOLDED, KEY_METRICS, KEY_SERVE, KEY_STATE, KEY_SERVICES, KEY_ROTATE, KEY_TABLE, KEY_FAIL_ON, KEY_BREAK };
+       KEY_STACKS, KEY_FOLDED, KEY_METRICS, KEY_SERVE, KEY_STATE, KEY_SERVICES, KEY_ROTATE, KEY_TABLE, KEY_HOST, KEY_HOSTS, KEY_SSH, KEY_FAIL_ON, KEY_BREAK };
 
 /* PID_MAX_LIMIT of 64-bit kernels. */
 enum { PID_MOST = 1 << 22 };
@@ -42,6 +42,10 @@ static const struct argp_option option_table[] = {
 	{ "all", KEY_ALL, NULL, 0, "every TCP and UDP socket of this machine, the kernel's own, too", 1 },
 	{ "as-root", KEY_AS_ROOT, NULL, 0,
 	  "start COMMAND as root, not as the user who called sudo", 1 },
+	{ "host", KEY_HOST, "[USER@]HOST", 0,
+	  "watch there: copyscope-collect goes there by ssh, and leaves nothing; without root it takes sudo -n", 1 },
+	{ "hosts", KEY_HOSTS, "FILE", 0, "the same on each host of FILE, one a line, side by side: a row for each", 1 },
+	{ "ssh", KEY_SSH, "COMMAND", 0, "what reaches them (default ssh)", 1 },
 	{ NULL, 0, NULL, 0, "How long:", 2 },
 	{ "seconds", KEY_SECONDS, "S", 0,
 	  "stop after S seconds (default: when all watched processes have ended, or at Ctrl-C)", 2 },
@@ -319,6 +323,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_FOLDED:
 	case KEY_HTML:
+	case KEY_HOST:
+	case KEY_HOSTS:
+	case KEY_SSH:
 	case KEY_ROTATE:
 	case KEY_METRICS:
 	case KEY_SERVE:

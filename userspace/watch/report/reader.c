@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "userspace/report/parts_json.h"
 
@@ -25,13 +27,20 @@ void reader_take(struct reader *reader, int *argc, char ***argv)
 	*reader = (struct reader){};
 	if (*argc < 3 || strcmp((*argv)[1], "--reader") || sscanf((*argv)[2], "%d,%d", &fd, &pid) != 2)
 		return;
+	reader->far = fd == STDOUT_FILENO;
 	/* The command that is watched is not to hold it open. */
-	if (fcntl(fd, F_SETFD, FD_CLOEXEC) || !(reader->out = fdopen(fd, "w")))
+	if (!reader->far && fcntl(fd, F_SETFD, FD_CLOEXEC))
 		return;
+	if (!(reader->out = fdopen(fd, "w")))
+		return;
+	reader->keys = reader->far ? STDIN_FILENO : fd;
 	reader->pid = pid;
+	/* The file has no name any more that ps could show. */
+	if (reader->far)
+		prctl(PR_SET_NAME, "copyscope");
 	taken = reader;
 	atexit(end_at_exit);
-	(*argv)[2] = (*argv)[0];
+	(*argv)[2] = reader->far ? "copyscope-collect" : (*argv)[0];
 	*argv += 2;
 	*argc -= 2;
 }
@@ -43,10 +52,12 @@ int reader_tell(struct reader *reader, json_t *o)
 
 int reader_key(struct reader *reader)
 {
+	struct pollfd typed = { .fd = reader->keys, .events = POLLIN };
 	unsigned char key;
-	ssize_t got = recv(fileno(reader->out), &key, 1, MSG_DONTWAIT);
 
-	return got == 1 ? key : got < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
+	if (poll(&typed, 1, 0) <= 0)
+		return 0;
+	return read(reader->keys, &key, 1) == 1 ? key : -1;
 }
 
 bool reader_end(struct reader *reader)

@@ -7,6 +7,9 @@
  * "file": ...} at the end. On a terminal it may show intervals live: then it sends the keys that are typed, and takes the
  * terminal back for {"stop": true}, which it answers by Ctrl-Z, until {"go": true}. Without it, or if it is killed, a watch
  * counts and writes its record all the same.
+ *
+ * It may be on another host (tools/lib/copyscope/dispatch/far.py): `--reader 1,0` says that it reads stdout and sends keys
+ * to stdin. It gets the whole record then, and the watch ends with the connection.
  */
 #ifndef COPYSCOPE_WATCH_REPORT_READER_H
 #define COPYSCOPE_WATCH_REPORT_READER_H
@@ -18,6 +21,8 @@
 
 struct reader {
 	FILE *out;	/* NULL: nobody prints */
+	int keys;	/* keys that are typed come from there */
+	bool far;	/* it is on another host */
 	pid_t pid;	/* 0: no child of this process */
 };
 

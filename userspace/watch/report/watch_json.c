@@ -671,10 +671,16 @@ static json_t *record_of(const struct watch_record *r, const struct watch_option
 	return all;
 }
 
+json_t *watch_json(const struct watch_record *r, const struct watch_options *o, char **command,
+		   const struct watch_ending *end)
+{
+	return record_of(r, o, command, end, sockets_json(r, 0));
+}
+
 int watch_json_write(const struct watch_record *r, const struct watch_options *o, char **command,
 		     const struct watch_ending *end, FILE *out)
 {
-	return json_write(record_of(r, o, command, end, sockets_json(r, 0)), out);
+	return json_write(watch_json(r, o, command, end), out);
 }
 
 json_t *watch_report_json(const struct watch_record *r, const struct watch_options *o, char **command,

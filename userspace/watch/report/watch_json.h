@@ -15,7 +15,11 @@ struct watch_ending {
 	int status;		/* its exit status, as a shell has it */
 };
 
-/* Writes the record of a watch that @command, its command line, made. 0 or -errno. */
+/* The record of a watch that @command, its command line, made. */
+json_t *watch_json(const struct watch_record *r, const struct watch_options *o, char **command,
+		   const struct watch_ending *end);
+
+/* Writes it. 0 or -errno. */
 int watch_json_write(const struct watch_record *r, const struct watch_options *o, char **command,
 		     const struct watch_ending *end, FILE *out);
 

@@ -198,16 +198,31 @@ def export(words: list[str]) -> int:
     return command.watch(words)
 
 
+def is_far(words: list[str]) -> bool:
+    """Whether a watch is to be on another host; its help is told here."""
+    own = {each.partition("=")[0] for each in cli.own_words(words)}
+    return bool(own & set(straight.FAR)) and not own & {*HELP, *VERSION}
+
+
+def far(words: list[str]) -> int:
+    """A watch on another host."""
+    # Not earlier: what reads records takes a tenth of a second to import.
+    from . import far as far_watch  # pylint: disable=import-outside-toplevel
+    return far_watch.watch(words)
+
+
 def main(words: list[str]) -> int:
     """Start the tool of a word. What follows the word is for the tool to judge."""
     word = find(words[0]) if words else None
     instead = answer_unbuilt(word, words[1:]) if word else []
     if instead:
         return cli.run(act, instead, NAME)
-    if word and word.name == "watch" and exports(words[1:]):
+    if word and word.name == "watch" and exports(words[1:]) and not is_far(words[1:]):
         return cli.run(lambda _: export(words[1:]), [], NAME)
     if word and word.name == "watch" and page.is_asked(words[1:]):
         return cli.run(lambda _: page.watch(words[1:]), [], NAME)
+    if word and word.name == "watch" and is_far(words[1:]):
+        return cli.run(lambda _: far(words[1:]), [], f"{NAME} watch")
     if word and word.name == "watch":
         return cli.run(lambda _: become(word.program, straight.read_by(words[1:])), [], NAME)
     if word:

@@ -7,6 +7,8 @@ import sys
 
 # Options of a watch with which it is started by copyscope.metrics.
 EXPORTS = ("--metrics", "--serve", "--state", "--services", "--rotate")
+# Those with which it is on another host.
+FAR = ("--host", "--hosts")
 # Those with which its record becomes a file besides, and an example of the name.
 FILES = {"--html": "page.html", "--folded": "stacks.folded"}
 # A Ctrl-C is for the watch, which tells then what it found; with the others the terminal is given
@@ -58,7 +60,7 @@ def is_plain(words: list[str]) -> bool:
     except UnicodeEncodeError:
         return False
     options = {word.partition("=")[0] for word in words}
-    return words[:1] == ["watch"] and not options & {*EXPORTS, *FILES}
+    return words[:1] == ["watch"] and not options & {*EXPORTS, *FAR, *FILES}
 
 
 def main(words: list[str]) -> None:

@@ -40,12 +40,15 @@ class Row:
     uncopied: int | None
     needless: int | None
 
+    def copies(self) -> str:
+        """Bytes that were copied: 12.3 GB, or >=12.3 GB."""
+        whole, least = self.copied
+        return f">={bytes_text(least)}" if whole is None and least else figure(whole)
+
     def numbers(self, with_copied: bool, with_sockets: bool, rates: bool) -> str:
         """What stands left of its name."""
-        whole, least = self.copied
-        copies = f">={bytes_text(least)}" if whole is None and least else figure(whole)
         return f"{figure(self.sent):>9}{figure(self.received):>10}" \
-            + (f"{copies:>{COPIED}}" if with_copied else "") \
+            + (f"{self.copies():>{COPIED}}" if with_copied else "") \
             + f"{figure(self.uncopied):>10}{figure(self.needless):>{10 + rates}}" \
             + (f" {self.sockets:>8,}" if with_sockets else "")
 
