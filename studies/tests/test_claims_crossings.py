@@ -86,7 +86,7 @@ def test_a_search_stands_beside_what_the_report_said_in_the_figure_and_in_full(m
     assert text.count(crossings.brief(data)) == 2 and text.count(crossings.answer(data)) == 2
     assert text.count("not measured") == 1 and 'href="mt25029.html#MT25029-C1"' in text
     assert "9 pairs at each of 4 sizes; at 1 of them the interval is wider than asked for" in text
-    assert "MT25029 lo: A1 or A3, connections 1: " in text and text.count("<circle") == 3 + 2
+    assert "MT25029 lo: A1 or A3, connections 1: " in text and text.count("<circle") == 3 + 3
     assert "no report spoke of it" in text_of(*crossings.section(place, {"answers": [], "spoken_crossovers": []}))
 
 

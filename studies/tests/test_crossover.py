@@ -7,12 +7,13 @@ from itertools import count
 
 import pytest
 
-from copyscope.common.spread import Spread
+from copyscope.common.spread import Spread, spread
 from copyscope.common.tables import VARIANTS
 from copyscope_studies.crossover import command
-from copyscope_studies.crossover.answer import sentence, wide_sizes, width_text
+from copyscope_studies.crossover.answer import sentence, what_decides, wide_sizes, width_text
 from copyscope_studies.crossover.runs import Effort, Pairs, Side, Workload
 from copyscope_studies.crossover.search import (
+    ALIKE,
     FIRST,
     SECOND,
     UNDECIDED,
@@ -20,11 +21,13 @@ from copyscope_studies.crossover.search import (
     TimeUp,
     most_sizes,
     pairs_to_decide,
+    ranges,
     search,
     verdict,
 )
 
 LOW, HIGH, NEAR = 64, 1 << 20, 1.1
+NAMES, WHERE = ("A1", "A2"), "path lo, 1 connection"
 
 
 def from_size(size: int, below=FIRST, above=SECOND):
@@ -42,6 +45,22 @@ def test_a_crossover_anywhere_is_enclosed_as_closely_as_asked(nearness):
         assert found.low < at <= found.high
         assert found.high <= found.low * nearness or found.high - found.low <= 16
         assert not found.undecided and not found.contrary
+
+
+def judged_by(judge, low=LOW, high=HIGH):
+    """What a search found, and the winner at each size that it looked at."""
+    seen = {}
+
+    def noted(size):
+        seen[size] = judge(size)
+        return seen[size]
+    return search(noted, low, high, NEAR), seen
+
+
+def said_of(judge):
+    """The sentence of a search."""
+    found, seen = judged_by(judge)
+    return sentence(seen, NAMES, WHERE, found.time_up, "processor time")
 
 
 def test_no_size_is_judged_twice():
@@ -69,8 +88,7 @@ def test_none_names_the_sizes_that_are_undecided():
 def test_an_end_that_is_undecided_leaves_the_answer_open(end):
     found = search(lambda size: UNDECIDED if size == end else FIRST, LOW, HIGH, NEAR)
     assert (found.kind, found.below, found.undecided) == ("undecided", FIRST, (end,))
-    said = sentence(found, ("A1", "A2"), "path lo")
-    assert said.startswith("undecided") and f"A1 is faster at some sizes, but at {end}" in said
+    assert f"is undecided at {end}" in said_of(lambda size: UNDECIDED if size == end else FIRST)
 
 
 def test_nothing_decided_is_undecided_and_not_none():
@@ -88,10 +106,11 @@ def test_an_undecided_band_is_the_interval():
 def test_a_win_that_is_taken_back_is_told():
     def judge(size):
         return SECOND if 2000 <= size < 400_000 else FIRST
-    found = search(judge, LOW, HIGH, NEAR)
-    assert found.low < 2000 <= found.high and found.contrary == (HIGH,)
-    said = sentence(found, ("A1", "A2"), "path lo")
-    assert said.startswith("A2 beats A1 from") and "not at 1048576" in said
+    found, seen = judged_by(judge)
+    assert found.low < 2000 <= found.high and HIGH in found.contrary and min(found.contrary) >= 400_000
+    # How far it pays is enclosed as closely as from where.
+    assert found.top < 400_000 <= min(size for size in seen if size > found.top) <= found.top * NEAR + 8
+    assert f"it pays from {found.high} to {found.top}, costs from 64 to {found.low} and from " in said_of(judge)
 
 
 def test_a_win_is_told_only_as_far_as_it_was_measured():
@@ -101,11 +120,29 @@ def test_a_win_is_told_only_as_far_as_it_was_measured():
     found = search(judge, LOW, HIGH, NEAR)
     assert found.kind == "crossover" and found.low < 65536 <= found.high <= found.top < 300_000
     assert HIGH in found.open and all(size > found.top for size in found.open)
-    said = sentence(found, ("A1", "A2"), "path lo")
-    assert f"from {found.high} to {found.top} bytes, on" in said and "undecided at" in said and " on, " not in said
+    said = said_of(judge)
+    assert f"it pays from {found.high} to {found.top}, costs from 64 to {found.low}, is undecided from" in said
     whole = search(from_size(65536), LOW, HIGH, NEAR)
     assert whole.top == HIGH and not whole.open
-    assert f"from {whole.high} bytes on, on path lo" in sentence(whole, ("A1", "A2"), "path lo")
+
+
+@pytest.mark.parametrize("judge, says", [
+    (lambda _: SECOND, "A2 always pays in place of A1, 64 to 1048576 bytes on path lo, 1 connection, by processor time"),
+    (lambda _: FIRST, "A2 never pays in place of A1, 64 to 1048576 bytes on path lo, 1 connection, by processor time"),
+    (lambda _: ALIKE, "A2 is like A1, 64 to 1048576 bytes on path lo, 1 connection, by processor time"),
+    (lambda size: FIRST if size < 9000 else ALIKE, "A2 never pays in place of A1, 64 to 1048576 bytes on path lo, "
+     "1 connection, by processor time: it costs from 64 to 8192, is like it from 92680 to 1048576")])
+def test_always_never_and_alike_are_answers(judge, says):
+    assert said_of(judge) == says
+    found = judged_by(judge)[0]
+    assert found.kind == "none" and bool(found.alike) == ("like" in says)
+
+
+def test_sizes_that_are_alike_end_what_pays_and_are_not_undecided():
+    found, seen = judged_by(lambda size: FIRST if size < 1000 else SECOND if size < 9000 else ALIKE)
+    assert found.kind == "crossover" and found.low < 1000 <= found.high and found.top < 9000 and not found.open
+    assert HIGH in found.alike and not found.contrary
+    assert ranges(seen, SECOND) == [(found.high, found.top)]
 
 
 def test_ends_that_are_undecided_do_not_hide_a_crossover():
@@ -140,12 +177,13 @@ def test_when_the_time_is_up_what_was_judged_is_the_answer(looks):
         return from_size(5000)(size)
     found = search(judge, LOW, HIGH, NEAR)
     sooner, later = [size for size in seen if size < 5000], [size for size in seen if size >= 5000]
-    said = sentence(found, ("A1", "A2"), "path lo")
     if sooner and later:
         assert (found.kind, found.low, found.high) == ("crossover", max(sooner), min(later))
     else:
         assert (found.kind, found.low, found.high) == ("undecided", LOW, HIGH)
-    assert found.time_up and said.endswith("its time was up before it looked at more sizes")
+    assert found.time_up
+    assert not seen or sentence(dict.fromkeys(seen, FIRST), NAMES, WHERE, True, "time").endswith(
+        "its time was up before it looked at more sizes")
 
 
 @pytest.mark.parametrize("ratio, more", [
@@ -156,27 +194,17 @@ def test_pairs_that_would_decide_follow_from_the_root_of_their_number(ratio, mor
 
 
 def test_the_sentence_says_how_many_more_pairs_would_decide():
-    found = Found("undecided", UNDECIDED, UNDECIDED, 64, 128, (64, 96, 128))
-    said = sentence(found, ("A2", "A3"), "path lo", {64: {"more_pairs": 24}, 96: {"more_pairs": 7}, 128: {"more_pairs": None}})
-    assert said.endswith("about so many more pairs would decide: 24 at 64, 7 at 96 (--repeats); "
-                         "not even 1000 pairs would decide at 128")
+    said = what_decides({64: {"more_pairs": 24}, 96: {"more_pairs": 7}, 128: {"more_pairs": None}, 256: {}},
+                        {64: UNDECIDED, 96: UNDECIDED, 128: UNDECIDED, 256: FIRST}, "pairs")
+    assert said == "; about so many more pairs would decide: 24 at 64, 7 at 96 (--repeats); " \
+                   "not even 1000 pairs would decide at 128"
 
 
-def test_a_verdict_needs_an_interval_that_leaves_out_one():
-    assert verdict([0.8, 0.9, 0.85, 0.7, 0.99, 0.95])[0] == FIRST
-    assert verdict([1.2, 1.1, 1.3, 1.4, 1.01, 1.5])[0] == SECOND
-    assert verdict([0.8, 0.9, 0.85, 0.7, 0.99, 1.05])[0] == UNDECIDED
-    with pytest.raises(ValueError):
-        verdict([0.5] * 5)
-
-
-@pytest.mark.parametrize("found,words", [
-    (Found("crossover", FIRST, SECOND, 1000, 1096), "A3 beats A2 from 1096 bytes on"),
-    (Found("none", FIRST, FIRST, 64, 128), "none between 64 and 128 bytes on path lo: A2 is"),
-    (Found("undecided", UNDECIDED, UNDECIDED, 64, 128), "undecided between 64 and 128"),
-])
-def test_the_answer_is_a_sentence(found, words):
-    assert words in sentence(found, ("A2", "A3"), "path lo")
+@pytest.mark.parametrize("ratios, winner", [
+    ([0.8, 0.9, 0.85, 0.7, 0.99, 0.95], FIRST), ([1.2, 1.1, 1.3, 1.4, 1.01, 1.5], SECOND), ([0.99, 1.01] * 3, ALIKE),
+    ([0.8, 0.9, 0.85, 0.7, 0.99, 1.05], UNDECIDED), ([0.5] * 5, UNDECIDED)])
+def test_a_verdict_needs_an_interval_that_leaves_out_one(ratios, winner):
+    assert verdict(spread(ratios)) == winner
 
 
 def pairs_of(effort: Effort, scatter: float) -> tuple[Pairs, list[str]]:
@@ -201,8 +229,9 @@ def test_pairs_are_made_until_the_interval_is_narrow_or_told_to_be_wide(scatter,
 
 
 def test_the_answer_names_sizes_whose_interval_stayed_wide():
-    assert width_text([], Effort(8, 8, 0.1)) == ""
-    assert "10 % is not reached at 64, 512 bytes" in width_text([64, 512], Effort(8, 8, 0.1))
+    pairs, _ = pairs_of(Effort(8, 8, 0.1), 0)
+    assert width_text([], pairs) == ""
+    assert "of 10 % is wider than wanted at 64, 512 bytes" in width_text([64, 512], pairs)
 
 
 BAD = {
@@ -219,6 +248,7 @@ BAD = {
     "record into no folder": "A1 A2 --json /nowhere/x.json",
     "record instead of a folder": "A1 A2 --json /", "record of no name": "A1 A2 --json=",
     "baseline that is none": "A1 A2 --baseline /nowhere/x.json",
+    "by what is no quantity": "A1 A2 --by speed",
 }
 
 

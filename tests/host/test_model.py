@@ -60,9 +60,10 @@ def test_a_crossover_that_is_not_there_is_denied(tmp_path):
     file = tmp_path / "found.json"
     done = tool("crossover", *SURE, *BUSY, "--path", "lo", "--json", file)
     assert done.returncode == 0, done.stderr
-    assert "none between 64 and 72 bytes on path lo, 1 connection: A1-plain is" in done.stdout
+    assert "A3 never pays in place of A1-plain, 64 to 72 bytes on path lo, 1 connection, by processor time" in done.stdout
     record = json.loads(file.read_text())
     assert record["answer"]["kind"] == "none" and record["answer"]["faster_below"] == "A1-plain"
+    assert (record["method"], record["quantity"], record["why_pairs"]) == ("turns in one connection", "processor time", None)
     assert [len(size["first_ns"]) for size in record["sizes"]] == [6, 6]
     assert all(size["ratio_high"] < 1 for size in record["sizes"])
     assert [proof["variant"] for proof in record["proofs"]] == ["A1-plain", "A3"]
@@ -75,6 +76,7 @@ def test_a_crossover_takes_receivers_and_names_them(tmp_path):
     assert done.returncode == 0, done.stderr
     record = json.loads(file.read_text())
     assert (record["first"], record["second"]) == ("A1-plain", "A1-8send:perfield")
+    assert (record["method"], record["why_pairs"]) == ("pairs of runs", "each receives in a way of its own")
     assert record["answer"]["faster_below"] in ("A1-plain", None)
     assert [proof["variant"] for proof in record["proofs"]] == ["A1-plain", "A1-8send:perfield"]
     assert all("broken" not in proof["laws"].values() for proof in record["proofs"])

@@ -17,7 +17,7 @@ from copyscope.runs import launch
 from copyscope.runs.folder import Folder
 from copyscope_studies.beside import runs as beside
 from copyscope_studies.crossover import command as crossover, runs as pairs
-from helpers import baselines, damage, plans, schemas
+from helpers import alternated, baselines, damage, plans, schemas
 from helpers.pictures import REAL
 from helpers.records import ROOT
 
@@ -85,8 +85,13 @@ def test_the_committed_comparison_is_by_its_schema():
 
 
 def test_a_crossover_is_by_its_schema(monkeypatch, tmp_path):
+    def took(name, size):
+        return 9000 if name == "A2" else 5000 + 5000 * (size < 256)
+
     def make(run, *_):
-        elapsed_ns = 9000 if run.arguments[0] == "A2" else 5000 + 1000 * (int(run.arguments[1]) < 256)
+        if run.arguments[0] == "--alternate":
+            return SimpleNamespace(status=0, stderr="", said=json.dumps(alternated.record(run.arguments, took)))
+        elapsed_ns = took(run.arguments[0], int(run.arguments[1]))
         # With a site of another version, which this one says nothing of.
         name = "none" if "--no-probes" in run.arguments else "tracepoint"
         data = {**REAL["A3-host"], "backend": {**REAL["A3-host"]["backend"], "name": name},
@@ -97,10 +102,13 @@ def test_a_crossover_is_by_its_schema(monkeypatch, tmp_path):
 
     monkeypatch.setattr(launch, "make", make)
     monkeypatch.setattr(launch, "check_built", lambda _: None)
-    assert crossover.act(["A2", "A3", "--low", "64", "--high", "512", "--quiet",
-                          "--json", str(tmp_path / "found.json")]) == 0
-    found = documents.load(tmp_path / "found.json", "crossover", "mend it")
-    assert not faults("crossover", found) and faults("crossover", {**found, "proofs": []})
+    for second, method in (("A3", "turns in one connection"), ("A3:recvmsg", "pairs of runs")):
+        assert crossover.act(["A2", second, "--low", "64", "--high", "512", "--quiet",
+                              "--json", str(tmp_path / "found.json")]) == 0
+        found = documents.load(tmp_path / "found.json", "crossover", "mend it")
+        assert not faults("crossover", found) and faults("crossover", {**found, "proofs": []})
+        assert found["method"] == method and bool(found["why_pairs"]) == (method == "pairs of runs")
+        assert found["answer"]["pays"] == [{"from_bytes": 256, "to_bytes": 512}]
 
 
 def test_a_run_that_breaks_off_its_record_is_one_line_of_a_crossover(monkeypatch):

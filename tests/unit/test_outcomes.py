@@ -10,11 +10,12 @@ from statistics import median
 
 import pytest
 
-from copyscope.alternate import command, document, runs
+from copyscope.alternate import command
 from copyscope.common.outcomes import ALIKE, COSTS, PAYS, UNDECIDED, answer, inverse, sharp
 from copyscope.common.spread import Spread, spread
 from copyscope.records import turns
 from copyscope.report import alternation
+from copyscope.runs import alternation as runs, alternation_document as document
 from helpers import schemas
 from helpers.records import ROOT
 

@@ -22,18 +22,22 @@ from copyscope.common.tables import (
 from copyscope.files.record_file import RecordFile
 from copyscope.model.costs import Costs
 from copyscope.runs import launch, paths
+from copyscope.runs.alternation import LEAST_STARTS, MOST_STARTS
 from copyscope.runs.plan import MOST_OTHERS
 
 from . import of_profile
 from .answer import Question, answer
-from .runs import MOST_PAIRS, Effort, side_of
+from .runs import MOST_PAIRS, PROCESSOR_TIME, TIME, Effort, side_of
+from .turns import EFFORT
 
-LEAST_PAIRS = 6
+LEAST_PAIRS, PAIRS = 6, 8
+QUANTITIES = {"processor": PROCESSOR_TIME, "time": TIME}
 EPILOG = """\
-At each size both variants run in turn, without probes. A size is decided if the 95 % interval of
-the median ratio of their times leaves out 1. At the end each variant runs once with probes, and its
-laws must balance. The answer holds for this machine, kernel and path. How long it takes at most is
-told first; what is known when that time is up is the answer.
+At each size both variants take turns in one connection, over several starts, without probes; where
+they cannot share one, whole runs of both follow each other. A size is decided if the 95 % interval
+of the median ratio of what they take leaves out 1, and alike if it lies within 3 %. At the end each
+variant runs once with probes, and its laws must balance. The answer holds for this machine, kernel
+and path. How long it takes at most is told first; what is known when that time is up is the answer.
 exit: 0 an answer, also "none" or "undecided"; 1 a run failed or a law broke; 2 bad usage;
 3 this machine refuses
 examples: sudo ./tools/crossover A2 A3 --path veth
@@ -62,16 +66,20 @@ def build_parser() -> Parser:
     add("--nearness", type=float, default=1.1, metavar="R",
         help="end when the sizes around the crossover are this ratio apart (1.1)")
     add("--threads", type=number, default=1, metavar="N", help="connections (1)")
-    add("--seconds", type=seconds, default=0.3, metavar="S", help="of each run (0.3)")
+    add("--by", choices=QUANTITIES, help="what decides: processor time of both ends, or time on "
+        "the clock (processor in turns; of pairs of runs and of a profile time)")
+    add("--seconds", type=seconds, default=0.3, metavar="S", help="of each run or start (0.3)")
     add("--others-at-most", type=share, default=MOST_OTHERS, metavar="SHARE",
         help="of the CPUs' time that other programs may use beside a run "
              f"({MOST_OTHERS:g}); a run with more is made again, until the waiting "
              "has taken as long as the runs may; from then on all count")
-    add("--repeats", type=number, default=8, metavar="N", help="pairs at each size, 6 or more (8)")
+    add("--repeats", type=number, metavar="N", help="starts or pairs of runs at each size, 6 or "
+        f"more ({LEAST_STARTS} to {MOST_STARTS} starts, until the interval is narrow; "
+        f"{PAIRS} pairs)")
     add("--most-repeats", type=number, metavar="N", help="pairs at a size whose interval is wider "
-        "than --interval: --repeats more at a time, up to N (--repeats)")
-    add("--interval", type=share, default=0.1, metavar="SHARE", help="how wide the interval of the "
-        "ratio may be, from end to end; the answer names sizes where it is wider (0.1)")
+        "than --interval, --repeats more at a time, up to N; or starts, one at a time (--repeats)")
+    add("--interval", type=share, default=0.1, metavar="SHARE", help="how wide the interval of "
+        "pairs may be, from end to end; the answer names sizes where it is wider (0.1)")
     add("--baseline", type=Path, metavar="FILE",
         help="a record of tools/baseline on this machine: says what one copy costs at that size")
     add("--json", metavar="FILE", help="write the record there, - for stdout")
@@ -109,6 +117,8 @@ def check(options: argparse.Namespace) -> None:
                        f"{MOST_BYTES}, the lower one first")
     if not 1.005 <= options.nearness <= 4:
         raise Unusable(f"--nearness {options.nearness:g} is not 1.005 to 4")
+    options.asked = options.repeats is not None or options.most_repeats is not None
+    options.repeats = PAIRS if options.repeats is None else options.repeats
     if not LEAST_PAIRS <= options.repeats <= MOST_PAIRS:
         raise Unusable(f"--repeats {options.repeats}: fewer than {LEAST_PAIRS} pairs give no 95 % "
                        f"interval; more than {MOST_PAIRS} take too long")
@@ -120,9 +130,15 @@ def check(options: argparse.Namespace) -> None:
         raise Unusable(f"--threads {options.threads} is not 1 to {MOST_THREADS}")
 
 
-def effort(options: argparse.Namespace) -> Effort:
-    """How many pairs a size gets."""
-    return Effort(options.repeats, options.most_repeats, options.interval)
+def efforts(options: argparse.Namespace) -> tuple[Effort, Effort]:
+    """How many pairs of runs a size gets, and how many starts."""
+    asked = Effort(options.repeats, options.most_repeats, options.interval)
+    return asked, asked if options.asked else EFFORT
+
+
+def quantity(options: argparse.Namespace) -> str:
+    """What decides; a report's claims are about time."""
+    return QUANTITIES[options.by] if options.by else TIME if options.profile else ""
 
 
 def act(words: list[str]) -> int:
@@ -131,7 +147,7 @@ def act(words: list[str]) -> int:
     check(options)
     command = ["./tools/crossover", *words]
     if options.profile or options.ways:
-        return of_profile.conduct(options, effort(options), command)
+        return of_profile.conduct(options, efforts(options), quantity(options), command)
     if options.json in (None, "-"):
         return conduct(options, command, None)
     # Before minutes are spent on what could not be written then.
@@ -146,7 +162,7 @@ def conduct(options: argparse.Namespace, command: list[str], file: RecordFile | 
     talk = sys.stderr if options.json == "-" else sys.stdout
     question = Question((side_of(options.first), side_of(options.second)),
                         of_profile.workload(options), options.low, options.high,
-                        options.nearness, effort(options))
+                        options.nearness, *efforts(options), "", quantity(options))
     record = answer(question, costs, lambda line: None if options.quiet else
                     print(line, file=talk, flush=True), command)
     say(record, talk)
@@ -162,8 +178,8 @@ def say(record: dict[str, Any], talk: TextIO) -> None:
     size = record["answer"]["high_bytes"]
     print(record["answer"]["sentence"], file=talk)
     print(f"{paths.told(record['path']['kind'], record['machine']['kernel'])} "
-          f"{record['pairs']} pairs of {record['seconds']:g} s or more a size, without probes; "
-          "intervals are of 95%.", file=talk)
+          f"{record['pairs']} or more a size, {record['method']}, of {record['seconds']:g} s, "
+          "without probes; intervals are of 95%.", file=talk)
     if "copy" in record:
         print(f"one copy of {size} bytes takes {record['copy']['copy_ns']:.0f} ns here, "
               f"{record['copy']['share_of_first']:.0%} of a message's time", file=talk)

@@ -22,10 +22,11 @@ from .runs import Effort, Side, Workload, side_of
 
 TITLE = "# From which size each way to send wins"
 PROOFS = {"crossovers.md": has_line(TITLE), "crossovers.csv": has_line("profile,")}
-NOTE = ("Both sides of a pair ran in turn, without probes; a size is decided if the 95 % interval",
-        "of the median of the paired ratios of their times leaves out 1. What lies between the two",
-        "sizes of an answer is closer than asked for, or undecided. Of a search's intervals the",
-        "widest is told as a share of the ratio, with its size. `*.json` have every pair.")
+NOTE = ("Both sides took turns in one connection, over several starts, or ran in turn where they",
+        "cannot share one; without probes. A size is decided if the 95 % interval of the median of",
+        "the ratios of what they take leaves out 1, and alike if all of it lies within 3 %. Of a",
+        "search's intervals the widest is told as a share of the ratio, with its size. `*.json`",
+        "have every size that was measured.")
 # Of records of ways, in place of a profile's name.
 NO_PROFILE = "ways"
 HEAD = ("profile", "path", "pattern", "connections", "first", "first_variant", "second",
@@ -67,20 +68,21 @@ def sides(profile: profiles.Profile) -> list[tuple[Side, Side]]:
     return list(combinations(found, 2))
 
 
-def questions(options: argparse.Namespace, effort: Effort) -> list[Question]:
+def questions(options: argparse.Namespace, efforts: tuple[Effort, Effort],
+              quantity: str) -> list[Question]:
     """What is asked of a profile, or of the ways."""
     if options.ways:
         words = dict.fromkeys(way.word for way in WAYS if way.word != PLAIN)
         return [Question((side_of(PLAIN), side_of(each)), workload(options), options.low,
-                         options.high, options.nearness, effort) for each in words]
+                         options.high, options.nearness, *efforts, "", quantity) for each in words]
     profile = profiles.load(options.profile, "corrected")
     settings = profile.settings
     if settings["threads_are"] == "readers":
         raise Unusable(f"--profile {profile.name}: its readers see no messages, so none is timed")
     work = Workload(settings["path"], options.threads, options.seconds, settings["pattern"],
                     options.others_at_most)
-    return [Question(pair, work, options.low, options.high, options.nearness, effort,
-                     profile.name) for pair in sides(profile)]
+    return [Question(pair, work, options.low, options.high, options.nearness, *efforts,
+                     profile.name, quantity) for pair in sides(profile)]
 
 
 def name_of(question: Question) -> str:
@@ -148,7 +150,8 @@ def page(records: list[dict[str, Any]]) -> str:
     machines = dict.fromkeys(
         f"- {each['machine']['cpu_model']}, {each['machine']['cpus']} CPUs, kernel "
         f"{each['machine']['kernel']}, commit {each['tool']['commit']}: "
-        f"{each['pairs']}{to_most(each)} pairs of {each['seconds']:g} s a size" for each in records)
+        f"{each['pairs']}{to_most(each)} {each.get('method', 'pairs of runs')} of "
+        f"{each['seconds']:g} s a size" for each in records)
     commands = dict.fromkeys(f"- `{' '.join(each['command'])}`" for each in records)
     return "\n".join([*lines, "Measured on:", "", *machines, "", "By:", "", *commands, ""])
 
@@ -162,9 +165,10 @@ def write_table(place: OutputFolder) -> None:
     place.write("crossovers.md", page(records))
 
 
-def conduct(options: argparse.Namespace, effort: Effort, command: list[str]) -> int:
+def conduct(options: argparse.Namespace, efforts: tuple[Effort, Effort], quantity: str,
+            command: list[str]) -> int:
     """Search for all that the folder lacks, then write the table. 0, or an error is raised."""
-    asked = questions(options, effort)
+    asked = questions(options, efforts, quantity)
     launch.check_built("host")
     with OutputFolder.at(options.out) as place:
         place.claim("tools/crossover --profile", PROOFS, {})

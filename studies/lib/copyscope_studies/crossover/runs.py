@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Makes the runs of a crossover: pairs without probes for the times, one run with probes."""
+"""Makes the runs of a crossover: pairs of whole runs for the times, one run with probes."""
 from __future__ import annotations
 
 import time
@@ -18,9 +18,11 @@ from copyscope.runs import launch
 from copyscope.runs.launch import Run
 from copyscope.runs.quiet import Quiet, disturbed
 
-from .search import UNDECIDED, TimeUp, pairs_to_decide, verdict
+from .search import FIRST, SECOND, UNDECIDED, TimeUp, pairs_to_decide, verdict
 
 MOST_PAIRS = 1000
+# What a size is decided by.
+PROCESSOR_TIME, TIME = "processor time", "wall time"
 
 
 @dataclass(frozen=True)
@@ -81,32 +83,84 @@ def width_of(ratio: Spread) -> float:
     return (ratio.high - ratio.low) / ratio.middle
 
 
-class Pairs:
-    """Runs two variants in turn and keeps what was measured at each size."""
+class Judge:
+    """Keeps what was measured of two sides at each size; how it is measured differs."""
+
+    method, quantity, repeats = "", "", ""
 
     def __init__(self, sides: tuple[Side, Side], workload: Workload, effort: Effort,
-                 tell: Callable[[str], None], expected_s: float) -> None:
+                 tell: Callable[[str], None]) -> None:
         self.sides, self.workload, self.effort = sides, workload, effort
         self.tell = tell
-        self.quiet = Quiet(workload.most_others, expected_s, tell)
-        self.until = time.monotonic() + expected_s + self.quiet.left_s
         self.others: list[float] = []   # shares of the CPUs' time, beside each run that counts
         self.sizes: dict[int, dict[str, Any]] = {}
         self.first_record: Record | None = None
 
+    def judge(self, size: int) -> str:
+        """Who wins at a size."""
+        raise NotImplementedError
+
+    def keep(self, size: int, ratio: Spread, narrow: bool, costs: dict[str, list[float]],
+             more: dict[str, Any]) -> str:
+        """Keep and tell what was measured at a size: the ratio of first's cost to second's, and
+        what each message of both took in each repeat; who wins."""
+        winner = verdict(ratio)
+        self.sizes[size] = {
+            "bytes": size, "winner": winner, "ratio": ratio.middle, "ratio_low": ratio.low,
+            "ratio_high": ratio.high, "pairs": ratio.n, "width": width_of(ratio),
+            "width_reached": narrow, **costs, **more}
+        if winner == UNDECIDED:
+            self.sizes[size]["more_pairs"] = pairs_to_decide(ratio, MOST_PAIRS)
+        who = {FIRST: f"{self.sides[0].name} takes less",
+               SECOND: f"{self.sides[1].name} takes less"}.get(winner, winner)
+        wide = "" if narrow else \
+            f"; {width_of(ratio) * 100:.0f} % wide after {ratio.n} {self.repeats}"
+        self.tell(f"{size:>9} bytes: {self.sides[0].name} takes {ratio.middle:.3f} "
+                  f"[{ratio.low:.3f}, {ratio.high:.3f}] of {self.sides[1].name}'s "
+                  f"{self.quantity}: {who}{wide}")
+        return winner
+
     def run(self, side: Side, size: int, *more: str) -> Record:
         """Make one run; a failed one ends everything, because a gap would bias the pairs."""
-        work = self.workload
         run = Run(f"{side.name}_{size}B", (
-            side.variant, str(size), str(work.threads), "--path", work.path,
-            "--pattern", work.pattern, *work.between, *side.words, *more))
-        record = record_of(launch.record_of(run, work.seconds), Path(run.name))
+            side.variant, *self.words(size), "--pattern", self.workload.pattern, *side.words,
+            *more))
+        record = record_of(launch.record_of(run, self.workload.seconds), Path(run.name))
         check_complete(record)
         if self.first_record is None:
             self.first_record = record
             if record.at("machine.emulated"):
                 raise Refused("this machine is emulated: times mean nothing here")
         return record
+
+    def words(self, size: int) -> list[str]:
+        """What trace_run is told of both sides alike."""
+        work = self.workload
+        return [str(size), str(work.threads), "--path", work.path, *work.between]
+
+    def prove(self, size: int) -> list[dict[str, Any]]:
+        """Run each side once with probes, to show that its laws balance at this size."""
+        proofs = []
+        for side in self.sides:
+            record = self.run(side, size, "--pass", "counted")
+            proofs.append({
+                "variant": side.told, "bytes": size, "record": record.id,
+                "backend": record.backend, "messages": record.messages,
+                "laws": {law["law"]: law["status"] for law in record.data["laws"]},
+                "sites_bytes": {site: record.site_bytes(site) for site in SITES}})
+        return proofs
+
+
+class Pairs(Judge):
+    """Runs two variants one after the other, for sides that cannot share a connection."""
+
+    method, quantity, repeats = "pairs of runs", TIME, "pairs"
+
+    def __init__(self, sides: tuple[Side, Side], workload: Workload, effort: Effort,
+                 tell: Callable[[str], None], expected_s: float) -> None:
+        super().__init__(sides, workload, effort, tell)
+        self.quiet = Quiet(workload.most_others, expected_s, tell)
+        self.until = time.monotonic() + expected_s + self.quiet.left_s
 
     def undisturbed(self, side: Side, size: int) -> Record:
         """Make a run without probes, again while other programs disturb it."""
@@ -132,22 +186,8 @@ class Pairs:
         """Who is faster at a size."""
         first, second = self.time_pairs(size)
         ratios = [a / b for a, b in zip(first, second)]
-        winner, ratio = verdict(ratios)
-        narrow = self.effort.reached(ratios)
-        self.sizes[size] = {
-            "bytes": size, "winner": winner, "ratio": ratio.middle, "ratio_low": ratio.low,
-            "ratio_high": ratio.high, "pairs": len(ratios), "width": width_of(ratio),
-            "width_reached": narrow, "first_ns": first, "second_ns": second}
-        if winner == UNDECIDED:
-            self.sizes[size]["more_pairs"] = pairs_to_decide(ratio, MOST_PAIRS)
-        who = "undecided" if winner == UNDECIDED else \
-            f"{self.sides[winner == 'second'].name} is faster"
-        wide = "" if narrow else \
-            f"; {width_of(ratio) * 100:.0f} % wide after {len(ratios)} pairs"
-        self.tell(f"{size:>9} bytes: {self.sides[0].name} takes {ratio.middle:.3f} "
-                  f"[{ratio.low:.3f}, {ratio.high:.3f}] of {self.sides[1].name}'s time: "
-                  f"{who}{wide}")
-        return winner
+        return self.keep(size, spread(ratios), self.effort.reached(ratios),
+                         {"first_ns": first, "second_ns": second}, {})
 
     def time_pairs(self, size: int) -> tuple[list[float], list[float]]:
         """Times of both sides at a size, pair by pair, as many as it gets."""
@@ -161,15 +201,3 @@ class Pairs:
                 for side in self.sides if turn % 2 == 0 else self.sides[::-1]:
                     times[side].append(self.time_ns(side, size))
         return first, second
-
-    def prove(self, size: int) -> list[dict[str, Any]]:
-        """Run each side once with probes, to show that its laws balance at this size."""
-        proofs = []
-        for side in self.sides:
-            record = self.run(side, size, "--pass", "counted")
-            proofs.append({
-                "variant": side.told, "bytes": size, "record": record.id,
-                "backend": record.backend, "messages": record.messages,
-                "laws": {law["law"]: law["status"] for law in record.data["laws"]},
-                "sites_bytes": {site: record.site_bytes(site) for site in SITES}})
-        return proofs

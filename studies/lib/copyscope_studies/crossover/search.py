@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Bisects message sizes by a judge that may also say "undecided"; pure."""
+"""Bisects message sizes by a judge that may also say "alike" or "undecided"; pure."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from copyscope.common import outcomes
 from copyscope.common.outcomes import repeats_to_part, won_up_to
-from copyscope.common.spread import Spread, rank_below, spread
+from copyscope.common.spread import Spread
 
-FIRST, SECOND, UNDECIDED = "first", "second", "undecided"
+FIRST, SECOND, ALIKE, UNDECIDED = "first", "second", outcomes.ALIKE, outcomes.UNDECIDED
+# Of the ratio of first's cost to second's.
+WINNERS = {outcomes.PAYS: FIRST, outcomes.COSTS: SECOND, ALIKE: ALIKE, UNDECIDED: UNDECIDED}
 STEP_BYTES = 8              # a message has eight fields: all stay of one size
 LOOKS_BETWEEN = 3           # where both ends agree, sizes looked at in between
 
@@ -23,7 +26,8 @@ class TimeUp(Exception):
 @dataclass(frozen=True)
 class Found:
     """The result of a search. Of kind "crossover", `below` wins up to `low`, `above` from `high`
-    to `top`, and what lies between `low` and `high` is closer than asked or undecided."""
+    to `top`, and what lies between `low` and `high` is closer than asked or undecided. Sizes at
+    which both are alike count as first's: the second does not pay there."""
 
     kind: str                       # crossover, none or undecided
     below: str
@@ -35,15 +39,12 @@ class Found:
     time_up: bool = False            # it ended before it was as near as asked
     top: int = 0                     # `above` wins at each size that was judged, up to this one
     open: tuple[int, ...] = ()       # sizes beyond, undecided
+    alike: tuple[int, ...] = ()      # sizes at which they are
 
 
-def verdict(ratios: Sequence[float]) -> tuple[str, Spread]:
-    """Who is faster, by the 95 % interval of the median ratio of first's time to second's."""
-    if rank_below(len(ratios)) is None:
-        raise ValueError("fewer than 6 pairs give no 95 % interval")
-    found = spread(ratios)
-    winner = FIRST if found.high < 1 else SECOND if found.low > 1 else UNDECIDED
-    return winner, found
+def verdict(ratio: Spread) -> str:
+    """Who wins, by the 95 % interval of the median ratio of first's cost to second's."""
+    return WINNERS[outcomes.answer(ratio).outcome]
 
 
 def pairs_to_decide(ratio: Spread, most: int) -> int | None:
@@ -53,11 +54,25 @@ def pairs_to_decide(ratio: Spread, most: int) -> int | None:
     return None if needed > most else max(1, math.ceil(needed) - ratio.n)
 
 
+def ranges(judged: Mapping[int, str], winner: str) -> list[tuple[int, int]]:
+    """From where to where one wins at each size that was judged."""
+    found: list[tuple[int, int]] = []
+    sizes = sorted(judged)
+    for before, size in zip([0, *sizes], sizes):
+        if judged[size] != winner:
+            continue
+        if judged.get(before) == winner:
+            found[-1] = (found[-1][0], size)
+        else:
+            found.append((size, size))
+    return found
+
+
 def most_sizes(low: int, high: int, nearness: float) -> int:
-    """How many sizes a search judges at most: both ends, looks in between and above, and two
+    """How many sizes a search judges at most: both ends, looks in between and above, and three
     bisections."""
     halvings = math.ceil(math.log2(max(2, math.log(high / low) / math.log(nearness))))
-    return 2 + 2 * LOOKS_BETWEEN + 2 * halvings
+    return 2 + 2 * LOOKS_BETWEEN + 3 * halvings
 
 
 def middle(low: int, high: int) -> int:
@@ -138,6 +153,19 @@ def look(judge: Judge, low: int, high: int, nearness: float) -> Found:
     return Found("undecided" if UNDECIDED in ends else "none", winner, winner, low, high)
 
 
+def look_above(judge: Judge, judged: dict[int, str], found: Found, high: int,
+               nearness: float) -> None:
+    """What wins at some size need not at each larger one: look there, and how far it does."""
+    for size in between(found.high, high, LOOKS_BETWEEN):
+        judge(size)
+    if found.kind != "crossover":
+        return
+    top = won_up_to(judged, found.high, found.above)
+    if top < high:
+        edge(lambda size: found.above if judge(size) == found.above else UNDECIDED,
+             top, min(size for size in judged if size > top), nearness)
+
+
 def so_far(judged: dict[int, str], low: int, high: int) -> Found:
     """What is known of a search that ended early."""
     pair = flank(judged.__getitem__, sorted(judged))
@@ -150,25 +178,29 @@ def so_far(judged: dict[int, str], low: int, high: int) -> Found:
 def search(judge: Judge, low: int, high: int, nearness: float) -> Found:
     """Find where the winner changes between two sizes; each size is judged once."""
     judged: dict[int, str] = {}
+    alike: list[int] = []
 
     def once(size: int) -> str:
         if size not in judged:
-            judged[size] = judge(size)
+            winner = judge(size)
+            if winner == ALIKE:
+                alike.append(size)
+            judged[size] = FIRST if winner == ALIKE else winner
         return judged[size]
 
     try:
         found = look(once, low, high, nearness)
-        # What wins at some size need not at each larger one.
-        for size in between(found.high, high, LOOKS_BETWEEN):
-            once(size)
+        look_above(once, judged, found, high, nearness)
     except TimeUp:
         found = so_far(judged, low, high)
     within = tuple(sorted(size for size, who in judged.items()
                           if who == UNDECIDED and found.low <= size <= found.high))
     contrary = tuple(sorted(size for size, who in judged.items() if found.kind == "crossover" and
+                            size not in alike and
                             (size < found.low and who == found.above
                              or size > found.high and who == found.below)))
     beyond = tuple(sorted(size for size, who in judged.items() if who == UNDECIDED
                           and not found.low <= size <= found.high))
     top = won_up_to(judged, found.high, found.above) if found.kind == "crossover" else 0
-    return replace(found, undecided=within, contrary=contrary, top=top, open=beyond)
+    return replace(found, undecided=within, contrary=contrary, top=top, open=beyond,
+                   alike=tuple(sorted(alike)))

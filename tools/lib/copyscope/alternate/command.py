@@ -14,14 +14,11 @@ from copyscope import cli
 from copyscope.common.text import now_utc
 from copyscope.files.record_file import RecordFile, make_runs_folder
 from copyscope.report import alternation
-from copyscope.runs import launch
-
-from . import runs
-from .document import document
+from copyscope.runs import alternation as runs, launch
+from copyscope.runs.alternation_document import document
 
 NAME = "trace_run"
-# Starts at least, which give an interval, and at most, if it gets not sharp before.
-STARTS, SECONDS, BLOCKS_MS = (6, 30), 1.0, (2, 6)
+SECONDS = 1.0
 MOST_STARTS = 1000
 
 
@@ -60,9 +57,10 @@ def act(words: list[str]) -> int:
     """Do what the words ask for."""
     started = now_utc()
     options, rest = build_parser().parse_known_args(words)
-    least, most = (options.starts,) * 2 if options.starts else STARTS
+    least, most = (options.starts,) * 2 if options.starts else \
+        (runs.LEAST_STARTS, runs.MOST_STARTS)
     wanted = runs.Asked(options.alternate, tuple(rest), least, most, options.seconds,
-                        (options.block,) if options.block else BLOCKS_MS)
+                        (options.block,) if options.block else runs.BLOCKS_MS)
     launch.check_built(launch.HOST)
     with ExitStack() as stack:
         # Before the work.

@@ -50,7 +50,7 @@ def of_crossover(data: Document) -> list[str]:
              f"{short(each['ratio_high'])})", str(each["pairs"])) for each in data["sizes"]]
     return [*wrapped(data["answer"]["sentence"]), "",
             *wrapped(f"Ratio: {data['interval']}; {machine(data)}"), "",
-            *laid_out([("bytes", "ratio", "pairs"), *rows], right=(0, 2))]
+            *laid_out([("bytes", "ratio", "repeats"), *rows], right=(0, 2))]
 
 
 def of_facts(data: Document) -> list[str]:

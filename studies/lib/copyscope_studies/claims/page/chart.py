@@ -14,7 +14,7 @@ TITLE, LINE = 22, 18
 
 @dataclass(frozen=True)
 class Search:
-    """One search: which of two was faster at each size, or neither."""
+    """One search: which of two was faster at each size, neither, or nobody knows."""
 
     # What it shares with the searches of other numbers of connections.
     title: str
@@ -30,12 +30,14 @@ def place(size: int, low: int, high: int) -> float:
 
 
 def mark(x: float, y: float, winner: str) -> str:
-    """A size: filled circle, filled square, or ring."""
+    """A size: filled circle, filled square, dot, or ring."""
     if winner == "first":
         return f'<circle cx="{x:.1f}" cy="{y}" r="4" fill="var(--first)"/>'
     if winner == "second":
         return f'<path d="M{x - 4:.1f} {y - 4}h8v8h-8z" fill="var(--second)"/>'
-    return f'<circle cx="{x:.1f}" cy="{y}" r="3" fill="none" stroke="var(--faint)"/>'
+    inside = 'r="2" fill="var(--faint)"' if winner == "alike" else \
+        'r="3" fill="none" stroke="var(--faint)"'
+    return f'<circle cx="{x:.1f}" cy="{y}" {inside}/>'
 
 
 def key() -> list[str]:
@@ -43,7 +45,7 @@ def key() -> list[str]:
     found, x = [], 6
     for winner, says, width in (("first", "first is faster", 104),
                                 ("second", "second is faster", 118),
-                                ("undecided", "undecided", 0)):
+                                ("alike", "alike", 52), ("undecided", "undecided", 0)):
         found.append(mark(x + 4, 12, winner) + f'<text x="{x + 13}" y="16">{says}</text>')
         x += width
     return found

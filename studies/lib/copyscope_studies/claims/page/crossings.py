@@ -62,10 +62,11 @@ def labels(data: dict[str, Any]) -> dict[str, str]:
 def decided(data: dict[str, Any], sizes: list[dict[str, Any]]) -> str:
     """What was decided at these sizes."""
     found = []
-    for winner in ("first", "second", "undecided"):
+    for winner in ("first", "second", "alike", "undecided"):
         at = [bytes_text(each["bytes"]) for each in sizes if each["winner"] == winner]
         if at:
-            says = "undecided" if winner == "undecided" else f"{labels(data)[winner]} is faster"
+            label = labels(data).get(winner)
+            says = f"{label} is faster" if label else winner
             found.append(f"{says} at {', '.join(at)}")
     return "; ".join(found)
 
@@ -73,20 +74,21 @@ def decided(data: dict[str, Any], sizes: list[dict[str, Any]]) -> str:
 def crossed(data: dict[str, Any]) -> str:
     """Where the winner changes, in a search that found it."""
     found, label = data["answer"], labels(data)
-    return f"{label[found['faster_below']]} up to {bytes_text(found['low_bytes'])}, " \
-        f"{label[found['faster_above']]} from {bytes_text(found['high_bytes'])} on"
+    below, above = (label.get(found[key], "alike") for key in ("faster_below", "faster_above"))
+    return f"{below} up to {bytes_text(found['low_bytes'])}, " \
+        f"{above} from {bytes_text(found['high_bytes'])} on"
 
 
 def answer(data: dict[str, Any]) -> str:
     """The answer of one search, with its interval, and what does not fit it."""
     found, sizes = data["answer"], data["sizes"]
-    if found["kind"] == "none":
+    if found["kind"] == "none" and found["faster_above"]:
         winner = {data["first"]: "first", data["second"]: "second"}[found["faster_above"]]
         others = [each for each in sizes if each["winner"] != winner]
         ends = f"{bytes_text(data['low_bytes'])} to {bytes_text(data['high_bytes'])}"
         return f"{labels(data)[winner]} is faster at {len(sizes) - len(others)} of " \
             f"{len(sizes)} sizes, {ends}" + (f"; {decided(data, others)}" if others else "")
-    if found["kind"] == "undecided":
+    if found["kind"] != "crossover":
         return decided(data, sizes) or "undecided"
     odd = [each for each in sizes if found["low_bytes"] < each["bytes"] < found["high_bytes"] or
            each["bytes"] in found["contrary_bytes"]]
@@ -115,7 +117,9 @@ def how(data: dict[str, Any]) -> str:
     wide = len(data["answer"].get("wide_bytes") or ())
     said_of = f"; at {wide} of them the interval is wider than asked for" if wide else ""
     most = f" to {data['most_pairs']}" if data.get("most_pairs", 0) > data["pairs"] else ""
-    return f"{data['pairs']}{most} pairs at each of {len(data['sizes'])} sizes{said_of}{emulated}"
+    repeats = "starts" if data.get("method", "").startswith("turns") else "pairs"
+    return f"{data['pairs']}{most} {repeats} at each of " \
+        f"{len(data['sizes'])} sizes{said_of}{emulated}"
 
 
 def matches(wanted: dict[str, Any], data: dict[str, Any]) -> bool:

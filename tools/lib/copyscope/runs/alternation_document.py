@@ -11,7 +11,7 @@ from copyscope.common.tables import SITES
 from copyscope.records import copies, turns
 from copyscope.records.run_record import Record
 
-from .runs import Made
+from .alternation import Made
 
 SCHEMA = "copyscope.alternation/1"
 

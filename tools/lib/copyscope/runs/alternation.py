@@ -13,11 +13,15 @@ from copyscope.records import turns
 from copyscope.records.check import check_complete
 from copyscope.records.load import record_of
 from copyscope.records.run_record import Record
-from copyscope.runs import launch
-from copyscope.runs.launch import Run
+
+from . import launch
+from .launch import Run
 
 # Counts of a short run are as exact as those of a long one.
 COUNTED_BYTES, LEAST_COUNTED, MOST_COUNTED = 16 << 20, 4, 2000
+# Starts at least, which give an interval, and at most, if it gets not sharp before.
+LEAST_STARTS, MOST_STARTS = 6, 30
+BLOCKS_MS = (2, 6)
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,8 @@ class Asked:
     least: int                  # starts
     most: int
     seconds: float
-    blocks_ms: tuple[int, ...]  # starts have these in turn
+    blocks_ms: tuple[int, ...] = BLOCKS_MS      # starts have these in turn
+    cost: turns.Cost = turns.processor_ns       # whose ratio is to be narrow
 
 
 @dataclass
@@ -74,18 +79,24 @@ def enough(starts: list[Record], asked: Asked) -> bool:
     if not asked.least <= len(starts) < asked.most:
         return len(starts) >= asked.most
     found = [each.at("experiment.alternation") for each in starts]
-    ratios = [turns.over_starts(found, way, turns.processor_ns)
+    ratios = [turns.over_starts(found, way, asked.cost)
               for way in range(1, len(found[0]["variants"]))]
     return all(ratio and sharp(ratio) for ratio in ratios)
 
 
-def make(asked: Asked, tell: Callable[[str], None]) -> Made:
-    """All of them; `tell` is told of each."""
+def make_starts(asked: Asked, tell: Callable[[str], None]) -> Made:
+    """The starts alone; `tell` is told of each."""
     made, began = Made(), time.monotonic()
     while not enough(made.starts, asked):
         tell(f"start {len(made.starts) + 1} of {asked.least} to {asked.most}")
         made.starts.append(start(asked, len(made.starts)))
     made.each_s = (time.monotonic() - began) / len(made.starts)
+    return made
+
+
+def make(asked: Asked, tell: Callable[[str], None]) -> Made:
+    """The starts, and then each variant with probes."""
+    made = make_starts(asked, tell)
     first = made.starts[0]
     for variant in dict.fromkeys(first.at("experiment.alternation.variants")):
         tell(f"{variant} with probes")
