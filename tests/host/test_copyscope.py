@@ -155,8 +155,8 @@ def completed(scripts, *words: str, tool: bool = False) -> set[str]:
 
 
 @pytest.mark.parametrize("words, offered", [
-    (["copyscope-sweep", "--profile", "st"], {"standard"}), (["trace_run", "A3-un"], {"A3-unset", "A3-unreaped"}),
-    (["/usr/bin/copyscope-records", ""], {"list", "show"}), (["copyscope-baseline", "ag"], {"agree"})])
+    (["/usr/bin/trace_run", "A3-un"], {"A3-unset", "A3-unreaped"}),
+    (["/usr/bin/copyscope-collect", "--by", "p"], {"process", "peer", "port"})])
 def test_bash_completes_the_tools_of_an_install(scripts, words, offered):
     assert completed(scripts, *words, tool=True) == offered
 

@@ -1,14 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Runs the installed tool of the name that it is called by, with records in the place for a program's
-# state.
+# Runs copyscope or trace_run, as it is called by, with records in the place for a program's state.
 
 home=$(dirname "$(readlink -f "$0")")
-name=${0##*/}
-case $name in
-trace_run) tool=trace_run ;;
-*) tool=${name#copyscope-} ;;
-esac
 if [ -z "${COPYSCOPE_RUNS:-}" ]; then
 	if [ "$(id -u)" = 0 ]; then
 		COPYSCOPE_RUNS=/var/lib/copyscope/runs
@@ -19,4 +13,4 @@ if [ -z "${COPYSCOPE_RUNS:-}" ]; then
 	mkdir -p "$COPYSCOPE_RUNS" 2>/dev/null
 	export COPYSCOPE_RUNS
 fi
-exec "$home/tools/$tool" "$@"
+exec "$home/tools/${0##*/}" "$@"

@@ -266,6 +266,12 @@ static void __attribute__((noreturn)) refuse_option(const char *word)
 	options_mistyped(word, (const struct argp_option *const[]){ option_table, NULL });
 }
 
+/* Of the static file that is its own command; else as whoever starts it is called. */
+static const char *called(void)
+{
+	return strcmp(program_invocation_short_name, "copyscope-collect") ? "copyscope watch" : "copyscope-collect";
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct watch_options *o = state->input;
@@ -338,7 +344,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'V':
 		release_print();
 	case 'h':
-		argp_help(&argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, "copyscope watch");
+		argp_help(&argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, (char *)called());
 		exit(0);
 	case ARGP_KEY_ARG:
 		refuse_word(arg);
@@ -404,7 +410,7 @@ void watch_options_parse(int argc, char **argv, struct watch_options *o)
 	int end = dashes(argc, argv);
 
 	*o = (struct watch_options){ .rows = ROWS_PROCESSES, .top = WATCH_TOP };
-	options_of("copyscope watch");
+	options_of(called());
 	/* argp's own complaints and help take two lines and name the program's whole path. */
 	if (argp_parse(&argp, end, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, o))
 		exit(2);

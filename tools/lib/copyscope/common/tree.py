@@ -37,10 +37,9 @@ CACHE = cache()
 # What a command is called where it is: tools/sweep in the tree, copyscope sweep once installed.
 
 OWN_NAMES = {"copyscope": "copyscope", "trace_run": "trace_run", "records list": "copyscope list",
-             "records show": "copyscope show", "records": "copyscope-records",
-             "beside_iperf3": "copyscope-beside_iperf3",
-             "facts": "copyscope-facts", "advise_truth": "copyscope-advise_truth",
-             "beside_lmbench": "copyscope-beside_lmbench"}
+             "records show": "copyscope show", "records": "copyscope"} | {
+                 name: f"lib/copyscope/tools/{name}"
+                 for name in ("advise_truth", "beside_iperf3", "beside_lmbench", "facts")}
 WORDS = ("advise", "baseline", "claims", "compare", "crossover", "fleet", "guest", "matrix",
          "peers", "plot", "predict", "sweep")
 NAMES = OWN_NAMES | {word: f"copyscope {word}" for word in WORDS}

@@ -23,6 +23,7 @@ LINK = re.compile(r"\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 # What else of tools/ and of the tree's own places a page names.
 BESIDE = re.compile(r"(?<![\w/])tools/(caches|profiles|copies[\w-]*\.bt)")
 RULES = re.compile(r"(?<![\w/])packaging/(prometheus/)")
+WORKLOAD = re.compile(r"(?<![\w/])(build/workload)(?!\w)")
 RUNS = re.compile(r"(?<![\w/])results/runs(?!\w)")
 MANUAL = re.compile(r"man -l docs/([\w-]+)\.8")
 
@@ -30,6 +31,7 @@ MANUAL = re.compile(r"man -l docs/([\w-]+)\.8")
 def own_names(text: str) -> str:
     """A page with the names that an installed copy has; records are those of root."""
     text = COMMAND.sub(lambda found: NAMES[found[1]], text)
+    text = WORKLOAD.sub(r"lib/copyscope/\1", text)
     text = RULES.sub(r"lib/copyscope/\1", BESIDE.sub(r"lib/copyscope/tools/\1", text))
     return MANUAL.sub(r"man \1", RUNS.sub("/var/lib/copyscope/runs", text))
 

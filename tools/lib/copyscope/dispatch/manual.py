@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Write a manual page for each installed command that has none in docs/, from what its help says.
+"""Write a manual page for each word that has none in docs/, from what its help says.
 
-tools/install_tree calls it with the folders of programs and of pages. help2man knows neither usage
-as argparse prints it nor examples and exit statuses of these helps.
+tools/install_tree calls it with the command copyscope and the folder of pages. help2man knows
+neither usage as argparse prints it nor examples and exit statuses of these helps.
 """
 from __future__ import annotations
 
@@ -140,9 +140,7 @@ def read_help(text: str) -> Help:
 # The page.
 
 SECTION = "8"
-# Roles of the workload, each with a help of its own.
-ROLES = {"copyscope-workload": ("server", "client")}
-READS_ONLY = ("records", "compare", "plot", "fleet")
+READS_ONLY = ("show", "compare", "plot", "fleet")
 READING = "It reads records and measures nothing."
 MEASURING = "What a run costs is told in the section OVERHEAD of the manual page trace_run(8)."
 # Numbers are those of docs/METHOD.md.
@@ -162,13 +160,12 @@ OVERHEAD = {
                           "of the machine that they count by some nanoseconds while they are open.",
     "copyscope": "It becomes the tool of a word: what measuring costs is in the page of each.",
 }
-WORKLOAD = "It has no probes: what it costs is the load that it makes."
 FILES = ((RUNS_FOLDERS.replace(" or ", "\n.TQ\n.I "),
           "records, unless COPYSCOPE_RUNS names a folder"),
          ("/var/cache/copyscope\n.TQ\n.I ~/.cache/copyscope",
           "kernels, images and snapshots of guests, unless COPYSCOPE_CACHE names a folder"))
 # Pages of one tool under several names.
-SAME = {"run": "trace_run", "list": "copyscope-records", "show": "copyscope-records"}
+SAME = {"run": "trace_run", "list": "copyscope-show", "collect": "copyscope-watch"}
 
 
 def escaped(text: str) -> str:
@@ -211,8 +208,7 @@ def described(helps: list[Help]) -> list[str]:
 def page(name: str, helps: list[Help]) -> str:
     """The page of a command."""
     tool = name.removeprefix("copyscope-")
-    cost = READING if tool in READS_ONLY else WORKLOAD if name in ROLES \
-        else OVERHEAD.get(name, MEASURING)
+    cost = READING if tool in READS_ONLY else OVERHEAD.get(name, MEASURING)
     line = helps[0].about.partition(". ")[0].rstrip(".")
     files = [line for where, what in FILES for line in (".TP", f".I {where}", what)]
     text = [
@@ -223,7 +219,7 @@ def page(name: str, helps: list[Help]) -> str:
         *section("OPTIONS", [line for each in helps for line in tagged(each.options)]),
         *section("OVERHEAD", [escaped(cost)]),
         *section("EXIT STATUS", [escaped(each.ends) for each in helps if each.ends]),
-        *section("FILES", [] if name in ROLES else files),
+        *section("FILES", files),
         *section("EXAMPLES", [line for each in helps for example in each.examples
                               for line in (".PP", ".B " + escaped(example))]),
         *section("SEE ALSO", [f".BR {each} (8)" for each in ("copyscope", "trace_run")
@@ -245,29 +241,19 @@ def of_word(word: Word) -> str:
     return page(SAME.get(word.name, f"copyscope-{word.name}"), [said(word.program)])
 
 
-def of_role(program: Path, role: str) -> Help:
-    """What the help of a role says, with the role in each heading."""
-    found = said(program, role)
-    for row in found.options:
-        row.heading = row.heading and f"{role}: {row.heading}"
-    return found
-
-
 def write(words: list[str]) -> int:
     """Write all pages."""
     if len(words) != 2:
-        raise Unusable("give the folder of the commands and that of the pages")
-    programs, pages = map(Path, words)
-    for program in sorted(programs.iterdir()):
-        file = pages / f"{program.name}.{SECTION}"
+        raise Unusable("give the command copyscope and the folder of the pages")
+    command, pages = map(Path, words)
+    commands = {"copyscope": command} | {
+        f"copyscope-{word.name}": word.program for word in WORDS if word.name not in SAME}
+    for name, program in commands.items():
+        file = pages / f"{name}.{SECTION}"
         if not file.exists():
-            roles = ROLES.get(program.name, ())
-            helps = [said(program), *(of_role(program, role) for role in roles)]
-            file.write_text(page(program.name, helps), encoding="utf-8")
-    for word in WORDS:
-        file = pages / f"copyscope-{word.name}.{SECTION}"
-        if not file.exists():
-            file.symlink_to(f"{SAME[word.name]}.{SECTION}")
+            file.write_text(page(name, [said(program)]), encoding="utf-8")
+    for name, same in SAME.items():
+        (pages / f"copyscope-{name}.{SECTION}").symlink_to(f"{same}.{SECTION}")
     return 0
 
 

@@ -112,10 +112,8 @@ def suggestion(name: str) -> str:
 # As argparse and argp list them: at the beginning of a line, after a short form if there is one.
 OPTION = re.compile(r"^ +(?:-\w, )?(--[a-z][a-z0-9-]*)", re.MULTILINE)
 HELP_S = 20
-MAIN_JOB, RECORDS = "trace_run", "records"
-# Those whose command has the name of the word.
-TOOLS_OF_WORDS = [word.name for word in WORDS if word.program.parent.name == "tools"
-                  and word.program.name == word.name]
+# Commands of an install besides copyscope, which are words of it, too.
+ALIASES = "trace_run copyscope-collect"
 
 FUNCTIONS = """\
 # What the machine has now: records that are kept, programs by name, processes.
@@ -166,13 +164,13 @@ BASH = """\
 }}
 complete -F _copyscope copyscope
 
-# An installed copy has a command for each tool besides: copyscope-sweep is copyscope sweep.
+# trace_run is copyscope run, copyscope-collect is copyscope watch.
 _copyscope_tool()
 {{
-	local word=${{COMP_WORDS[0]##*/}}
+	local word=run
 
-	word=${{word#copyscope-}}
-	COMP_WORDS=(copyscope "${{word/#trace_run/run}}" "${{COMP_WORDS[@]:1}}")
+	[[ ${{COMP_WORDS[0]}} != *copyscope-collect ]] || word=watch
+	COMP_WORDS=(copyscope "$word" "${{COMP_WORDS[@]:1}}")
 	((++COMP_CWORD))
 	_copyscope
 }}
@@ -189,9 +187,10 @@ ZSH = """\
 {{
 	local -a rows
 
-	# An installed copy has a command for each tool besides: copyscope-sweep is copyscope sweep.
+	# trace_run is copyscope run, copyscope-collect is copyscope watch.
 	if [[ $service != copyscope ]]; then
-		words=(copyscope "${{${{service#copyscope-}}/#trace_run/run}}" "${{(@)words[2,-1]}}")
+		service=${{${{service/trace_run/run}}/copyscope-collect/watch}}
+		words=(copyscope $service "${{(@)words[2,-1]}}")
 		((CURRENT++))
 	fi
 	if ((CURRENT == 2)); then
@@ -232,9 +231,7 @@ def cases() -> list[tuple[str, list[str]]]:
     """Patterns of word:previous:current, in the order in which they are to be tried, and what
     may stand there."""
     rows: list[tuple[str, list[str]]] = [
-        ("help:help:*", [word.name for word in WORDS]), ("completion:completion:*", [*SHELLS]),
-        ("records:records:*", ["list", "show"]), ("records:show:*", ["last", RECORDS_HERE]),
-        ("records:*:-*", options_of(find("list")))]
+        ("help:help:*", [word.name for word in WORDS]), ("completion:completion:*", [*SHELLS])]
     for word in WORDS:
         rows += [(f"{word.name}:{option}:*", [*values]) for option, values in word.values.items()]
         rows.append((f"{word.name}:*:-*", options_of(word)))
@@ -250,7 +247,6 @@ def script(shell: str) -> str:
                     for pattern, names in cases())
     described = {word.name: word.line for word in WORDS} | OWN
     rows = " ".join(shlex.quote(f"{name}:{line}") for name, line in described.items())
-    tools = " ".join([MAIN_JOB, *(f"copyscope-{name}" for name in (*TOOLS_OF_WORDS, RECORDS))])
     folder = "${COPYSCOPE_RUNS:-" + (INSTALLED_RUNS if INSTALLED else str(RUNS)) + "}"
-    return whole.format(tools=tools, words=" ".join(described), rows=rows, cases=lines,
+    return whole.format(tools=ALIASES, words=" ".join(described), rows=rows, cases=lines,
                         functions=FUNCTIONS.format(folder=folder))

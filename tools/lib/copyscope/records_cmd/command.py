@@ -47,7 +47,7 @@ examples: ./tools/records list
 
 def build_parser() -> Parser:
     """Describe the options."""
-    parser = Parser("./tools/records", EPILOG)
+    parser = Parser("./tools/records", EPILOG, usage="%(prog)s list|show [ID ...] [options]")
     add = parser.add_argument
     add("act", choices=("list", "show"), metavar="list|show", help="what to do; see below")
     add("ids", nargs="*", metavar="ID", help="what to show")
