@@ -168,7 +168,7 @@ int cpu_sample(void *ctx)
 	struct cpu_place place = { .tgid = tgid, .tid = id, .turn = cpu_turn };
 
 	/* Process 0 is the idle one. */
-	if (cpu_closed || !stack || !tgid || (watch_filter == WATCH_OF_TASKS && !is_member(tgid)))
+	if (cpu_closed || !stack || !tgid || !process_counts(tgid))
 		return 0;
 	if (!thread_note(tgid, id, place.turn))
 		place.tid = 0;

@@ -186,19 +186,72 @@ static __always_inline u32 pid_seen_by_asker(const struct task_struct *t)
 }
 
 /* 7f203bc89eb6 ("cgroup: Replace cgroup->ancestor_ids[] with ->ancestors[]"), 6.1. */
-static __always_inline bool in_subject_cgroup(const struct task_struct *t)
+static __always_inline bool lies_below(const struct cgroup *cgroup, u32 level, u64 number)
 {
-	const struct cgroup *cgroup = NULL, *above = NULL;
+	const struct cgroup *above = NULL;
 
-	if (!subject_cgroup || !bpf_core_field_exists(cgroup->ancestors))
-		return false;
-	cgroup = BPF_CORE_READ(t, cgroups, dfl_cgrp);
-	if ((u32)BPF_CORE_READ(cgroup, level) < subject_cgroup_level)
+	if ((u32)BPF_CORE_READ(cgroup, level) < level)
 		return false;
 	bpf_probe_read_kernel(&above, sizeof(above),
-			      (void *)cgroup + bpf_core_field_offset(struct cgroup, ancestors) +
-				      subject_cgroup_level * sizeof(above));
-	return BPF_CORE_READ(above, kn, id) == subject_cgroup;
+			      (void *)cgroup + bpf_core_field_offset(struct cgroup, ancestors) + level * sizeof(above));
+	return BPF_CORE_READ(above, kn, id) == number;
+}
+
+static __always_inline bool is_in_cgroup_of(const volatile struct subject_names *names, const struct task_struct *t)
+{
+	const struct cgroup *cgroup = NULL;
+
+	if (!names->cgroup_count || !bpf_core_field_exists(cgroup->ancestors))
+		return false;
+	cgroup = BPF_CORE_READ(t, cgroups, dfl_cgrp);
+	for (u32 i = 0; i < SUBJECT_CGROUPS && i < names->cgroup_count; i++)
+		if (lies_below(cgroup, names->cgroup_levels[i], names->cgroups[i]))
+			return true;
+	return false;
+}
+
+/* A name is held against globs letter by letter: bit n of the places says that what stands before place n of the glob
+ * fits what was read of the name. */
+struct match {
+	const volatile struct subject_names *names;
+	char name[WATCH_TASK_COMM];
+	u32 places, next;
+	bool found;
+};
+
+/* One letter at one place; a * fits nothing, too. */
+static long place_match(u32 at, void *arg)
+{
+	u32 place = at % WATCH_TASK_COMM, letter = at / WATCH_TASK_COMM % WATCH_TASK_COMM;
+	u32 glob = at / WATCH_TASK_COMM / WATCH_TASK_COMM % SUBJECT_COMMS;
+	struct match *m = arg;
+	char wanted = m->names->comms[glob][place], found = m->name[letter];
+
+	if (!place && !letter)
+		m->places = wanted == '*' ? 3 : 1;
+	if (!place)
+		m->next = 0;
+	if (!found) {
+		m->found = m->found || (!wanted && m->places >> place & 1);
+		return m->found;
+	}
+	if (m->places >> place & 1 && wanted == '*')
+		m->next |= 3 << place;
+	else if (m->places >> place & 1 && (wanted == '?' || wanted == found))
+		m->next |= (place + 1 < WATCH_TASK_COMM && m->names->comms[glob][place + 1] == '*' ? 3 : 1) << (place + 1);
+	if (place == WATCH_TASK_COMM - 1)
+		m->places = m->next;
+	return 0;
+}
+
+/* A name ends with a 0. */
+static __always_inline bool name_is_of(const volatile struct subject_names *names, const char name[WATCH_TASK_COMM])
+{
+	struct match m = { .names = names };
+
+	__builtin_memcpy(m.name, name, sizeof(m.name));
+	bpf_loop(names->comm_count * WATCH_TASK_COMM * WATCH_TASK_COMM, place_match, &m, 0);
+	return m.found;
 }
 
 /* All processes, for user space to choose from before it opens the window. */
@@ -213,7 +266,9 @@ int walk_tasks(struct bpf_iter__task *ctx)
 		return 0;
 	task_describe(&row.task, t);
 	row.pid = pid_seen_by_asker(t);
-	row.in_cgroup = in_subject_cgroup(t);
+	row.in_cgroup = is_in_cgroup_of(&subject_named, t);
+	row.left_out = is_in_cgroup_of(&subject_left_out, t);
+	row.parent = BPF_CORE_READ(t, real_parent, tgid);
 	row.running = POINTER_IN(task_struct, t, signal)->live.counter > 0;
 	/* It may have ended just before it was added. */
 	member = row.running ? NULL : bpf_map_lookup_elem(&members, &row.task.tgid);
@@ -221,6 +276,29 @@ int walk_tasks(struct bpf_iter__task *ctx)
 		member_end(member);
 	bpf_seq_write(ctx->meta->seq, &row, sizeof(row));
 	return 0;
+}
+
+/* By its name, by the word that started it or by its cgroup. */
+static __always_inline bool is_left_out(const struct watch_task *task, const struct task_struct *t, const char *word)
+{
+	return (subject_left_out.comm_count &&
+		(name_is_of(&subject_left_out, task->comm) || name_is_of(&subject_left_out, word))) ||
+	       is_in_cgroup_of(&subject_left_out, t);
+}
+
+/* Is it of the subject by what it is, whoever forked it? Of each kind that is named something must fit; of those that
+ * are left out, anything. */
+static __always_inline bool may_join(const struct watch_task *task, const struct task_struct *t, const char *word)
+{
+	bool named, placed;
+
+	if (!others_join)
+		return false;
+	named = subject_named.comm_count && (name_is_of(&subject_named, task->comm) || name_is_of(&subject_named, word));
+	placed = is_in_cgroup_of(&subject_named, t);
+	if (members_are_left_out)
+		return named || placed;
+	return (named || !subject_named.comm_count) && (placed || !subject_named.cgroup_count) && !is_left_out(task, t, word);
 }
 
 SEC("?tp_btf/sched_process_fork")
@@ -233,9 +311,9 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 		return 0;
 	/* The number may be that of a process of the subject that is gone. */
 	member_forget(tgid);
-	if (!is_member(parent->tgid) && !in_subject_cgroup(child))
-		return 0;
 	task_describe(&task, child);
+	if ((subject_childless || !is_member(parent->tgid)) && !may_join(&task, child, task.comm))
+		return 0;
 	member_add(&task, child);
 	return 0;
 }
@@ -294,58 +372,57 @@ int BPF_PROG(process_enter, struct cgroup *to, const char *path, struct task_str
 {
 	struct watch_task task = {};
 
-	if (is_member(p->tgid) || !in_subject_cgroup(p))
+	if (is_member(p->tgid) || !others_join)
 		return 0;
 	task_describe(&task, p);
+	if (!may_join(&task, p, task.comm))
+		return 0;
 	member_add(&task, p);
 	sockets_brought(&task, p);
 	return 0;
-}
-
-static __always_inline bool name_is_wanted(const char name[WATCH_TASK_COMM])
-{
-	for (int i = 0; i < WATCH_TASK_COMM; i++) {
-		if (name[i] != subject_comm[i])
-			return false;
-		if (!name[i])
-			break;
-	}
-	return true;
 }
 
 enum { WORD_BYTES = 128 };
 
 /* The last part of the word that the current task was started by, as user space compares it
  * (userspace/watch/options/called.c). Folders beyond so many bytes are part of the name, which then is none. */
-static __always_inline bool word_is_wanted(const struct task_struct *p)
+static __always_inline void word_read(const struct task_struct *p, char name[WATCH_TASK_COMM])
 {
 	const char *start = (const char *)BPF_CORE_READ(p, mm, arg_start);
-	char word[WORD_BYTES] = {}, name[WATCH_TASK_COMM] = {};
+	char word[WORD_BYTES] = {};
 	u32 last = 0;
 
 	if (bpf_probe_read_user_str(word, sizeof(word), start) <= 0)
-		return false;
+		return;
 	for (u32 i = 0; i < WORD_BYTES && word[i]; i++)
 		if (word[i] == '/')
 			last = i + 1;
-	return bpf_probe_read_user_str(name, sizeof(name), start + last) > 0 && name_is_wanted(name);
+	bpf_probe_read_user_str(name, WATCH_TASK_COMM, start + last);
 }
 
 /* A process that becomes a program of that name. Its own name is new by now. */
 SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(process_exec, struct task_struct *p)
 {
+	char word[WATCH_TASK_COMM] = {};
 	struct watch_task task = {};
 	struct watch_member *member;
 	u32 tgid = p->tgid;
 
 	member = bpf_map_lookup_elem(&members, &tgid);
 	task_describe(&task, p);
+	if (subject_named.comm_count || subject_left_out.comm_count)
+		word_read(p, word);
+	if (member && is_left_out(&task, p, word)) {
+		member_end(member);
+		bpf_map_delete_elem(&members, &tgid);
+		return 0;
+	}
 	if (member) {
 		member->task = task;
 		return 0;
 	}
-	if (!subject_comm[0] || !(name_is_wanted(task.comm) || word_is_wanted(p)))
+	if (!may_join(&task, p, word))
 		return 0;
 	member_add(&task, p);
 	sockets_brought(&task, p);

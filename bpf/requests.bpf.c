@@ -40,7 +40,7 @@ static __always_inline void request_refused(enum watch_request request, int erro
 /* Who asks by no port is of no subject that ports name. */
 static __always_inline bool request_is_wanted(const struct sock *sk)
 {
-	return watch_filter != WATCH_OF_PORTS && datagram_is_wanted(sk);
+	return !ports_decide() && datagram_is_wanted(sk);
 }
 
 static __always_inline bool is_tls(const char name[4])
@@ -77,7 +77,7 @@ static __always_inline bool caller_is_wanted(void)
 
 	if (watch_filter == WATCH_OF_NETNS)
 		return inum_is_ours(BPF_CORE_READ(task, nsproxy, net_ns, ns.inum));
-	return watch_filter == WATCH_OF_ALL || (watch_filter == WATCH_OF_TASKS && task_is_ours());
+	return !ports_decide() && process_counts(bpf_get_current_pid_tgid() >> 32);
 }
 
 static __always_inline void option_refused(int level, int option, const void *value, int ret)

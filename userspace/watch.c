@@ -96,6 +96,7 @@ static int find_subject(struct conduct *c)
 		if (command_start(&c->command, c->options.command, c->options.as_root))
 			return EXIT_REFUSED;
 		s->pids[0] = c->command.pid;
+		s->kinds = 1u << WATCH_PIDS;
 		s->pid_count = 1;
 	}
 	err = watch_subject_resolve(s, why);
@@ -239,10 +240,11 @@ static void end(struct conduct *c)
 /* Whom the live view is about. */
 static void entitle(struct conduct *c)
 {
-	const char *value = c->options.whom_value;
+	const struct watch_options *o = &c->options;
+	/* What was given once is told without its option. */
+	bool alone = !o->command && o->whom_count == 1;
 
-	snprintf(c->title, sizeof(c->title), "%s%s%s", c->options.command ? "" : c->options.whom,
-		 *value && !c->options.command ? " " : "", printable(value));
+	snprintf(c->title, sizeof(c->title), "%s%s%s", alone ? o->whom : "", alone && *o->asked ? " " : "", printable(o->asked));
 }
 
 int main(int argc, char **argv)

@@ -339,6 +339,15 @@ struct mm_struct {
 	unsigned long arg_start;
 };
 
+/* include/linux/cred.h */
+typedef struct {
+	unsigned int val;
+} kuid_t;
+
+struct cred {
+	kuid_t uid;
+};
+
 /* include/linux/sched.h: nvcsw and nivcsw tell how often the task gave up the CPU, voluntarily or
  * not */
 struct sched_entity {
@@ -360,6 +369,7 @@ struct task_struct {
 	struct nsproxy *nsproxy;
 	struct files_struct *files;
 	struct pid *thread_pid;
+	const struct cred *cred;
 	unsigned long nvcsw;
 	unsigned long nivcsw;
 };

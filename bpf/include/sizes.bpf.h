@@ -66,7 +66,7 @@ static __always_inline u32 sizes_place(void)
 /* The process that calls is not the one that called before. */
 static __always_inline bool caller_changes(struct watch_slot *slot, u32 tgid)
 {
-	if (!sizes_open || !(slot->ours || (watch_filter == WATCH_OF_TASKS && is_member(tgid))))
+	if (!sizes_open || !(slot->ours || (watch_filter == WATCH_OF_TASKS && !ports_decide() && is_member(tgid))))
 		return false;
 	/* Whose it is in the end, the next walk over descriptors tells. */
 	if (!slot->ours)

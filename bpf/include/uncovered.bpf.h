@@ -68,14 +68,14 @@ static __always_inline void uncovered_note(struct sock *sk)
  * MSG_SPLICE_PAGES. Sockets of TCP below it carry them. */
 static __always_inline void mptcp_copies(const struct sock *sk, int ret)
 {
-	if (ret > 0 && window_is_open && watch_filter != WATCH_OF_PORTS && datagram_is_wanted(sk))
+	if (ret > 0 && window_is_open && !ports_decide() && datagram_is_wanted(sk))
 		gauge_add(&watch_gauges.mptcp_copied, ret);
 }
 
 /* A receive has ended. Who reads by no port is of no subject that ports name. */
 static __always_inline void uncovered_received(struct sock *sk, int ret)
 {
-	if (ret > 0 && window_is_open && watch_filter != WATCH_OF_PORTS &&
+	if (ret > 0 && window_is_open && !ports_decide() &&
 	    uncovered_kind(sk) < WATCH_UNCOVERED_COUNT && datagram_is_wanted(sk) && !current_is_a_watch())
 		uncovered_note(sk);
 }

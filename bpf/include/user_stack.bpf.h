@@ -215,15 +215,12 @@ static __noinline void stack_take(struct stack_walk *w, u32 program)
 /* Does the call count for the subject? */
 static __always_inline bool call_is_ours(const struct sock *sk)
 {
-	switch (watch_filter) {
-	case WATCH_OF_TASKS:
+	if (ports_decide() && !ports_are_ours(sk->__sk_common.skc_num, bpf_ntohs(sk->__sk_common.skc_dport)))
+		return false;
+	if (watch_filter == WATCH_OF_TASKS)
 		return current_is_ours();
-	case WATCH_OF_NETNS:
-		return inum_is_ours(netns_of(sk));
-	case WATCH_OF_PORTS:
-		return ports_are_ours(sk->__sk_common.skc_num, bpf_ntohs(sk->__sk_common.skc_dport));
-	}
-	return true;
+	return process_counts(bpf_get_current_pid_tgid() >> 32) &&
+	       (watch_filter != WATCH_OF_NETNS || inum_is_ours(netns_of(sk)));
 }
 
 enum { GAPS_OF_REST = 3 };

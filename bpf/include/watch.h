@@ -145,7 +145,22 @@ struct watch_task {
 	unsigned int kernel;	/* a kernel thread */
 	unsigned long long started_ns;
 	unsigned long long cgroup;
+	unsigned int uid;	/* as the first user namespace numbers it */
+	unsigned int unused;
 	char comm[WATCH_TASK_COMM];
+};
+
+enum { SUBJECT_COMMS = 16, SUBJECT_CGROUPS = 64, SUBJECT_PORTS = 32 };
+
+/* What names tasks and sockets. Without any of a kind, that kind says nothing. */
+struct subject_names {
+	char comms[SUBJECT_COMMS][WATCH_TASK_COMM];	/* globs of * and ?, without ** */
+	unsigned long long cgroups[SUBJECT_CGROUPS];	/* by number, with those below */
+	unsigned int cgroup_levels[SUBJECT_CGROUPS];	/* how deep they lie: the root has 0 */
+	struct {
+		unsigned short from, to;
+	} ports[SUBJECT_PORTS];
+	unsigned int comm_count, cgroup_count, port_count, unused;
 };
 
 /* A process of the subject. */
@@ -160,8 +175,10 @@ struct watch_member {
 struct watch_row {
 	struct watch_task task;
 	unsigned int pid;	/* as the process that asked calls it; 0: it cannot see it */
-	unsigned int in_cgroup;	/* it lies in the subject's */
+	unsigned int in_cgroup;	/* it lies in one of those that were named */
+	unsigned int left_out;	/* it lies in one of those that are left out */
 	unsigned int running;	/* one of its threads has not ended */
+	unsigned int parent;	/* tgid */
 	unsigned int unused;
 };
 

@@ -16,14 +16,16 @@
 
 #define PF_KTHREAD_FLAG 0x00200000 /* include/linux/sched.h */
 
-enum { WATCH_PORTS_LIST = 32, WATCH_NETNS_LIST = 512 };
+enum { WATCH_NETNS_LIST = 512 };
 
 /* Set before load. */
-const volatile __u64 subject_cgroup __weak = 0;		/* its number, and how deep it lies */
-const volatile __u32 subject_cgroup_level __weak = 0;
-const volatile char subject_comm[WATCH_TASK_COMM] __weak = {};
-const volatile __u16 subject_ports[WATCH_PORTS_LIST] __weak = {};
-const volatile __u32 subject_port_count __weak = 0;
+const volatile struct subject_names subject_named __weak = {};
+const volatile struct subject_names subject_left_out __weak = {};
+const volatile bool subject_childless __weak = false;	/* what a member forks is none, unless its names say so */
+const volatile bool others_join __weak = false;	/* who fits the names becomes a member, whoever forked it */
+const volatile bool cgroup_decides __weak = false;	/* who lies in a named cgroup is of the subject, and nothing else matters */
+/* Where the filter is not tasks: the members are those whose sockets are left out. */
+const volatile bool members_are_left_out __weak = false;
 
 /* Numbers of the network namespaces that user space entered. */
 struct {
@@ -70,12 +72,6 @@ struct {
 	__type(value, struct watch_task);
 } brought SEC(".maps") __weak;
 
-/* May a process become part of the subject that no process of it forked? */
-static __always_inline bool others_may_join(void)
-{
-	return subject_cgroup || subject_comm[0];
-}
-
 #define IPPROTO_MPTCP_NUMBER 262
 
 /* MPTCP socket -> who holds its descriptor: those of TCP below it have none */
@@ -96,6 +92,7 @@ VERIFIED_ONCE int task_read(struct watch_task *task, u64 address)
 	task->kernel = !!(BPF_CORE_READ(t, flags) & PF_KTHREAD_FLAG);
 	task->started_ns = BPF_CORE_READ(leader, start_boottime);
 	task->cgroup = BPF_CORE_READ(t, cgroups, dfl_cgrp, kn, id);
+	task->uid = BPF_CORE_READ(t, cred, uid.val);
 	bpf_probe_read_kernel_str(task->comm, sizeof(task->comm), &leader->comm);
 	return 0;
 }
@@ -116,6 +113,7 @@ VERIFIED_ONCE int task_describe_current(struct watch_task *task)
 	task->kernel = !!(t->flags & PF_KTHREAD_FLAG);
 	task->started_ns = leader->start_boottime;
 	task->cgroup = bpf_get_current_cgroup_id();
+	task->uid = bpf_get_current_uid_gid();
 	bpf_probe_read_kernel_str(task->comm, sizeof(task->comm), &leader->comm);
 	return 0;
 }
@@ -186,10 +184,18 @@ static __always_inline void member_add(const struct watch_task *task, const stru
 		member_end(added);
 }
 
+VERIFIED_ONCE bool current_is_below(u32 count)
+{
+	for (u32 i = 0; i < SUBJECT_CGROUPS && i < count; i++)
+		if (bpf_get_current_ancestor_cgroup_id(subject_named.cgroup_levels[i]) == subject_named.cgroups[i])
+			return true;
+	return false;
+}
+
 /* Processes may enter a cgroup at any time, without a fork. */
 static __always_inline bool current_is_in_cgroup(void)
 {
-	return subject_cgroup && bpf_get_current_ancestor_cgroup_id(subject_cgroup_level) == subject_cgroup;
+	return cgroup_decides && current_is_below(subject_named.cgroup_count);
 }
 
 VERIFIED_ONCE bool current_is_member(const struct watch_task *task)
@@ -210,15 +216,28 @@ static __always_inline bool current_is_ours(void)
 	return is_member(bpf_get_current_pid_tgid() >> 32) || current_is_in_cgroup();
 }
 
-static __always_inline bool ports_are_ours(u16 local, u16 remote)
+/* One of the two is named. */
+static __always_inline bool port_is_of(const volatile struct subject_names *names, u16 local, u16 remote)
 {
-	for (u32 i = 0; i < WATCH_PORTS_LIST; i++) {
-		if (i >= subject_port_count)
-			break;
-		if (subject_ports[i] == local || subject_ports[i] == remote)
+	for (u32 i = 0; i < SUBJECT_PORTS && i < names->port_count; i++) {
+		u16 from = names->ports[i].from, to = names->ports[i].to;
+
+		if ((local >= from && local <= to) || (remote >= from && remote <= to))
 			return true;
 	}
 	return false;
+}
+
+static __always_inline bool ports_are_ours(u16 local, u16 remote)
+{
+	return (!subject_named.port_count || port_is_of(&subject_named, local, remote)) &&
+	       !(subject_left_out.port_count && port_is_of(&subject_left_out, local, remote));
+}
+
+/* Does it take a port to be of the subject? */
+static __always_inline bool ports_decide(void)
+{
+	return subject_named.port_count || subject_left_out.port_count;
 }
 
 static __always_inline bool port_is_ours(const struct watch_book *book)
@@ -234,15 +253,19 @@ static __always_inline bool inum_is_ours(u32 inum)
 /* Is it to be reported? */
 static __always_inline bool book_is_ours(const struct watch_book *book)
 {
-	switch (watch_filter) {
-	case WATCH_OF_TASKS:
+	if (ports_decide() && !port_is_ours(book))
+		return false;
+	if (watch_filter == WATCH_OF_TASKS)
 		return book->flags & WATCH_OURS;
-	case WATCH_OF_PORTS:
-		return port_is_ours(book);
-	case WATCH_OF_NETNS:
-		return inum_is_ours(book->netns);
-	}
-	return true;
+	if (members_are_left_out && book->flags & WATCH_OURS)
+		return false;
+	return watch_filter != WATCH_OF_NETNS || inum_is_ours(book->netns);
+}
+
+/* Does what this process does count, whatever socket it does it with? */
+static __always_inline bool process_counts(u32 tgid)
+{
+	return watch_filter == WATCH_OF_TASKS ? is_member(tgid) : !(members_are_left_out && is_member(tgid));
 }
 
 /* Causes of copies and sizes of calls are kept for sockets of the subject alone, and packets watched. */
@@ -374,7 +397,7 @@ VERIFIED_ONCE int owner_becomes_current(struct watch_book *book)
 	struct watch_task task = {};
 
 	/* To describe a task takes a dozen reads. One that entered the subject's cgroup is to be noted. */
-	if (!book || (!subject_cgroup && owner_is_current(book)) || current_is_a_watch())
+	if (!book || (!cgroup_decides && owner_is_current(book)) || current_is_a_watch())
 		return 0;
 	task_describe_current(&task);
 	return owner_note(book, &task, current_is_member(&task));
@@ -391,7 +414,7 @@ static __always_inline void brought_apply(struct watch_book *book)
 {
 	const struct watch_task *task;
 
-	if (!others_may_join() || book->flags & WATCH_OURS)
+	if (!others_join || book->flags & WATCH_OURS)
 		return;
 	task = bpf_map_lookup_elem(&brought, &book->cookie);
 	if (task)

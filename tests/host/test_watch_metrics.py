@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.openmetrics import parser
 
-from copyscope.metrics import groups
+from copyscope.services import groups
 from helpers import foreign, prometheus, records
 from helpers.metric_lines import complaints, samples, summed
 from helpers.processes import wait_until

@@ -141,7 +141,8 @@ def of_server(port: int, tmp_path, *command, **options):
 def test_nginx_beside_strace(tmp_path, sendfile):
     port = free_port()
     (tmp_path / "file").write_bytes(bytes(BODY))
-    (tmp_path / "conf").write_text(NGINX.format(folder=tmp_path, sendfile=sendfile, port=port))
+    alone = NGINX.replace("user root; worker_processes 2", "master_process off")
+    (tmp_path / "conf").write_text(alone.format(folder=tmp_path, sendfile=sendfile, port=port))
     with of_server(port, tmp_path, *words("nginx"), "-c", tmp_path / "conf") as found:
         for _ in range(3):
             assert fetched(port, b"GET /file HTTP/1.0\r\n\r\n") > BODY

@@ -2,18 +2,23 @@
 """Whom a watch is about: a control group, a network namespace, the whole machine, and nobody else."""
 from __future__ import annotations
 
+import json
 import os
+import re
+import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from helpers.records import needs_root
-from helpers.small_program import Program
+from helpers.small_program import FRAME, Program
 from helpers.windows import Watching, unbalanced
 
 pytestmark = needs_root
-INSIDE, OUTSIDE = 4321, 1234
+INSIDE, OUTSIDE, PRIME = 4321, 1234, 94_139
 OTHER_NETNS = ("unshare", "--net")
 
 
@@ -136,6 +141,92 @@ def test_all_is_every_namespace(programs):
     found = of_processes(record)
     assert found[inside.process.pid] == (2 * INSIDE, 2 * INSIDE)
     assert found[outside.process.pid] == (2 * OUTSIDE, 2 * OUTSIDE)
+
+
+NAMED = "import ctypes\nctypes.CDLL(None).prctl(15, {name!r})\n"
+# A child that its first word names, and no name of the kernel's.
+LATE = """
+subprocess.run(["cs-late", "-c", {code!r}], executable=sys.executable, check=True)"""
+TALKS = "import socket; l = socket.create_server((\"127.0.0.1\", 0)); a = socket.create_connection(l.getsockname())\n" \
+    "b = l.accept()[0]; a.send(bytes({count}))\nleft = {count}\nwhile left: left -= len(b.recv(left))"
+
+
+def test_of_one_kind_any_name_fits_and_of_several_kinds_each():
+    bodies = {b"cs-one": talk(INSIDE), b"cs-two": talk(2 * INSIDE),
+              b"other": talk(OUTSIDE) + LATE.format(code=TALKS.format(count=3 * INSIDE))}
+    programs = {name: Program(body + "\ntold['port'] = a.getpeername()[1]", before=NAMED.format(name=name))
+                for name, body in bodies.items()}
+    one, two, other = (each.process.pid for each in programs.values())
+    ports = [int(re.search(rf":(\d+) .*pid={each},", subprocess.run(
+        ["ss", "-Hltnp"], capture_output=True, text=True, check=True).stdout)[1]) for each in (one, two)]
+    asked = {"both": ("--comm", "cs-one", "--comm", "cs-two"), "glob": ("--comm", "cs-*", "--exclude", "*t?o"),
+             "port": ("--comm", "cs-*", "--port", f"{ports[0] - 1}-{ports[0]}"), "pid": ("-p", f"{two},{other}", "--comm", "c*two"),
+             "but": ("--all", "--exclude", "cs-t*", "--exclude", f"port={ports[0]}"), "beside": ("-p", two, "-p", other)}
+    watching = {each: Watching(*words) for each, words in asked.items()}
+    for each in programs.values():
+        each.do()
+    records = {each: window.close() for each, window in watching.items()}
+    for each in programs.values():
+        each.end()
+    assert not any(unbalanced(record) for name, record in records.items() if name != "but")
+    sent = {name: {pid: moved[0] for pid, moved in of_processes(record).items() if moved[0]}
+            for name, record in records.items()}
+    late, = set(sent["glob"]) - {one}
+    assert sent["both"] == {one: 2 * INSIDE, two: 4 * INSIDE}
+    assert sent["glob"] == {one: 2 * INSIDE, late: 3 * INSIDE}
+    assert sent["port"] == {one: 2 * INSIDE} and records["port"]["subject"]["kind"] == "several"
+    assert sent["pid"] == {two: 4 * INSIDE}
+    assert {pid: sent["but"].get(pid) for pid in (one, two, other, late)} == {
+        one: None, two: None, other: 2 * OUTSIDE, late: 3 * INSIDE}
+    assert sent["beside"] == {two: 4 * INSIDE, other: 2 * OUTSIDE, late: 3 * INSIDE}
+
+
+# Two workers, forked before any window; each tells what it sent as it ends.
+PREFORK = """
+def work():
+    sent = 0
+    while (c := listener.accept()[0]):
+        while (asked := c.recv(4)) and asked != b"ends":
+            c.sendall(bytes(int.from_bytes(asked, "big"))); sent += int.from_bytes(asked, "big")
+        c.close()
+        if asked == b"ends":
+            print(json.dumps([os.getpid(), sent]), flush=True); os._exit(0)
+a.close(); b.close()
+for _ in range(2):
+    if not os.fork(): work()
+print(listener.getsockname()[1], flush=True)
+"""
+
+
+def test_what_a_master_forked_before_belongs_to_it_and_what_nobody_holds_to_its_listener():
+    master = subprocess.Popen([sys.executable, "-c", FRAME % (PREFORK, "")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True)
+    port = int(master.stdout.readline())
+    master.stdout.readline()
+    watching = [Watching("-p", master.pid, *more) for more in ((), ("--no-children",))]
+    clients = [socket.create_connection(("127.0.0.1", port)) for _ in range(2)]
+    for count, client in enumerate(clients, PRIME):
+        client.sendall(count.to_bytes(4, "big"))
+        while count:
+            count -= len(client.recv(count))
+    # One waits in the queue of the listener, and has bytes.
+    waits = socket.create_connection(("127.0.0.1", port))
+    waits.sendall(b"ends")
+    time.sleep(0.1)
+    whole, alone = (each.close() for each in watching)
+    clients[0].sendall(b"ends")
+    clients[1].close()
+    told = dict([json.loads(master.stdout.readline()) for _ in range(2)])
+    master.kill()
+    for each in (*clients, waits, master.stdin, master.stdout):
+        each.close()
+    assert {each["pid"]: each["sum"]["counts"]["accepted_bytes"] for each in whole["processes"]
+            if each["pid"]} == told | {master.pid: 0}
+    assert sum(told.values()) == whole["total"]["counts"]["accepted_bytes"] == 2 * PRIME + 1
+    assert [each["listener_pid"] for each in whole["sockets"] if "listener_pid" in each] == [master.pid]
+    # Who holds them is no part of this subject: they are the listener's, and no process's.
+    assert of_processes(alone)[master.pid] == (0, 0)
+    assert [each["sum"]["sockets"] for each in alone["processes"] if each.get("listener_pid") == master.pid] == [3]
 
 
 SPLICES = """import tempfile

@@ -12,8 +12,9 @@ from prometheus_client.openmetrics import exposition, parser
 from copyscope.common import metric_names
 from copyscope.common.errors import Refused
 from copyscope.dispatch import command as dispatch
-from copyscope.metrics import command, groups, kept, ledger, lines, serve, size
+from copyscope.metrics import command, kept, ledger, lines, serve, size
 from copyscope.metrics.families import Published, families_of
+from copyscope.services import groups, paths
 from helpers import metric_lines, promql
 from helpers.metric_lines import complaints, line, process, samples, summed
 
@@ -234,7 +235,7 @@ def test_a_scrape_stays_below_one_mebibyte(path, asked):
     ("/system.slice/podman.service", ("/system.slice/podman.service", "", "")),
     (f"/system.slice/docker-{ID}.scope", (f"/system.slice/docker-{ID}.scope", "", ""))])
 def test_pods_are_found_in_paths_of_kubelet_alone(path, said):
-    assert groups.pod_of(path) == said
+    assert paths.pod_of(path) == said
 
 
 def test_labels_are_escaped_and_cut():

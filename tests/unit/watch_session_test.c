@@ -111,7 +111,7 @@ TEST_OF_SESSION(each_interval_is_a_line_where_records_are_asked_for)
 	char *words[] = { "copyscope", "watch", NULL };
 
 	made(0.8, 0.1);
-	m.options.whom_value = "1";
+	strcpy(m.options.asked, "1");
 	m.session.lines.out = m.reader.out;
 	m.session.words = words;
 	expect("seconds", 2, 9);

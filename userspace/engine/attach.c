@@ -312,11 +312,12 @@ static void configure(struct engine *p, const struct targets *targets)
 	ro->counts_by_tracepoint = p->backend != BACKEND_TRAMPOLINE;
 	ro->rx_copies_hooked = ro->counts_by_tracepoint || c->calls;
 	ro->calls_wanted = c->calls;
-	ro->subject_cgroup = c->cgroup;
-	ro->subject_cgroup_level = c->cgroup_level;
-	memcpy((void *)ro->subject_comm, c->comm, sizeof(c->comm));
-	memcpy((void *)ro->subject_ports, c->ports, sizeof(c->ports));
-	ro->subject_port_count = c->port_count;
+	memcpy((void *)&ro->subject_named, &c->named, sizeof(c->named));
+	memcpy((void *)&ro->subject_left_out, &c->left_out, sizeof(c->left_out));
+	ro->subject_childless = c->childless;
+	ro->others_join = c->others_join;
+	ro->cgroup_decides = c->cgroup_decides;
+	ro->members_are_left_out = c->members_are_left_out;
 	ro->slot_buckets_mask = buckets - 1;
 	bpf_map__set_max_entries(p->skel->maps.slot_buckets, buckets);
 	bpf_map__set_max_entries(p->skel->maps.slots, buckets * WATCH_WAYS);

@@ -19,7 +19,7 @@ struct programs;
 struct targets;
 struct engine;
 
-enum { ENGINE_PORTS = 32, ENGINE_NAMESPACES = 512 };
+enum { ENGINE_NAMESPACES = 512 };
 
 struct engine_config {
 	enum watch_filter filter;
@@ -32,11 +32,12 @@ struct engine_config {
 	bool stacks;			/* what calls move is put to stacks of the programs that make them */
 	uint32_t stack_every;		/* bytes: one of so many is sampled; 0: each call has its stack */
 	int sockets_most;		/* how many there may be; 0: as many as the machine has, and more */
-	uint64_t cgroup;		/* 0: processes are not counted by their cgroup */
-	int cgroup_level;
-	char comm[WATCH_TASK_COMM];	/* empty: processes are not counted by their name */
-	uint16_t ports[ENGINE_PORTS];
-	int port_count;
+	struct subject_names named;	/* of each kind that it has something must fit */
+	struct subject_names left_out;	/* and nothing of this */
+	bool childless;			/* what a process of the subject forks is none */
+	bool others_join;		/* who fits these becomes a process of the subject, whoever forked it */
+	bool cgroup_decides;		/* and .named has cgroups alone, and nothing is left out */
+	bool members_are_left_out;	/* without WATCH_OF_TASKS: .named has the processes whose sockets do not count */
 	uint32_t netns[ENGINE_NAMESPACES];	/* of the sockets that are booked from their birth */
 	int netns_fds[ENGINE_NAMESPACES];	/* the caller's */
 	int netns_count;

@@ -96,7 +96,8 @@ struct watch_movements {
 
 /* A process by its pid and the time it started: a pid may be used again. */
 struct watch_process_id {
-	uint32_t pid;		/* as the first PID namespace numbers it; 0: the kernel's, or not known */
+	uint32_t pid;		/* as the first PID namespace numbers it; 0: the kernel's, not known, or no process's: */
+	uint32_t listener;	/* it was not seen at any process, and came to a socket of this one's that listens; 0: else */
 	uint64_t started_ns;	/* CLOCK_BOOTTIME */
 };
 
@@ -113,6 +114,7 @@ struct watch_socket {
 	struct watch_process_id owner;	/* who used it last, as far as the kernel showed */
 	char comm[WATCH_COMM_BYTES];	/* of that process, as it was; may hold any byte */
 	uint64_t cgroup;		/* number of that process's cgroup (version 2); 0: not known */
+	uint32_t uid;			/* its user, as the first user namespace numbers it */
 	uint32_t netns;			/* inode number of its network namespace */
 	struct watch_address local, remote;
 	bool ipv6;
@@ -189,6 +191,7 @@ struct watch_process {
 	enum law_status cpu_clock;	/* that the samples add up to what the scheduler counted */
 	char comm[WATCH_COMM_BYTES];
 	uint64_t cgroup;
+	uint32_t uid;
 	bool ended;		/* it ended in the window */
 	bool joined;		/* it became part of the subject in the window: a child, a new NAME */
 	struct watch_sum sum;

@@ -15,33 +15,66 @@ enum { ROUNDS_MOST = 10 };
 struct choice {
 	struct engine *probes;
 	const struct watch_subject *subject;
+	int pids_run;	/* of those that were named, in the last walk */
 	struct watch_task *added;
 	int count, room;
 };
 
 /* By its comm in any PID namespace, by the word that started it only where this one sees it. */
-static bool is_named(const struct watch_row *row, const char *name)
+static bool is_called(const struct subject_names *names, const struct watch_row *row)
 {
-	char pid[16];
+	char pid[16], comm[WATCH_TASK_COMM + 1] = "";
 
-	if (!strncmp(row->task.comm, name, sizeof(row->task.comm)))
-		return true;
+	memcpy(comm, row->task.comm, WATCH_TASK_COMM);
 	snprintf(pid, sizeof(pid), "%u", row->pid);
-	return row->pid && process_is_called(pid, name);
+	for (unsigned int i = 0; i < names->comm_count; i++)
+		if (name_fits(names->comms[i], comm) || (row->pid && process_is_called(pid, names->comms[i])))
+			return !row->task.kernel;
+	return false;
 }
 
-static bool is_chosen(const struct watch_subject *s, const struct watch_row *row)
+static bool has_pid(const struct watch_subject *s, const struct watch_row *row)
 {
-	if (!row->running)
-		return false;
-	if (s->by == WATCH_COMM)
-		return !row->task.kernel && is_named(row, s->comm);
-	if (s->by == WATCH_CGROUP)
-		return row->in_cgroup;
 	for (int i = 0; i < s->pid_count; i++)
-		if (s->by == WATCH_PIDS && row->pid == (uint32_t)s->pids[i])
+		if (row->pid == (uint32_t)s->pids[i])
 			return true;
 	return false;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = ((const struct watch_row *)a)->task.tgid, y = ((const struct watch_row *)b)->task.tgid;
+
+	return (x > y) - (x < y);
+}
+
+enum { GENERATIONS_MOST = 32 };
+
+/* Was it started by one of them, or by one that was? Who lost its parent has another one. @rows: in order. */
+static bool descends(const struct watch_subject *s, const struct watch_row *row, const struct watch_row *rows, int count)
+{
+	for (int i = 0; row && i < GENERATIONS_MOST; i++) {
+		struct watch_row key = { .task.tgid = row->parent };
+
+		if (has_pid(s, row))
+			return true;
+		row = s->childless ? NULL : bsearch(&key, rows, count, sizeof(*rows), by_number);
+	}
+	return false;
+}
+
+/* Of each kind that was named something must fit. */
+static bool is_chosen(const struct watch_subject *s, const struct watch_row *row, const struct watch_row *rows, int count)
+{
+	bool out = row->left_out || is_called(&s->left_out, row);
+
+	if (!row->running || s->by > WATCH_CGROUP)
+		return row->running && out;
+	if (s->kinds & 1u << WATCH_PIDS && !descends(s, row, rows, count))
+		return false;
+	if (s->kinds & 1u << WATCH_COMM && !is_called(&s->named, row))
+		return false;
+	return (row->in_cgroup || !(s->kinds & 1u << WATCH_CGROUP)) && !out;
 }
 
 static int add(struct choice *c, const struct watch_row *row)
@@ -63,19 +96,11 @@ static int add(struct choice *c, const struct watch_row *row)
 	return 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = ((const struct watch_row *)a)->task.tgid, y = ((const struct watch_row *)b)->task.tgid;
-
-	return (x > y) - (x < y);
-}
-
-/* What was collected before it was added: no program will see it end. */
-static void drop_gone(struct choice *c, struct watch_row *rows, int count)
+/* What was collected before it was added: no program will see it end. @rows: in order. */
+static void drop_gone(struct choice *c, const struct watch_row *rows, int count)
 {
 	int kept = 0;
 
-	qsort(rows, count, sizeof(*rows), by_number);
 	for (int i = 0; i < c->count; i++) {
 		struct watch_row key = { .task = c->added[i] }, *found;
 
@@ -93,10 +118,15 @@ static int choose_round(struct choice *c, char why[WHY_BYTES])
 	struct watch_row *rows;
 	int count = engine_processes(c->probes, &rows), err = count < 0 ? count : 0;
 
-	if (!err)
+	if (!err) {
+		qsort(rows, count, sizeof(*rows), by_number);
 		drop_gone(c, rows, count);
+	}
+	c->pids_run = 0;
+	for (int i = 0; i < count; i++)
+		c->pids_run += rows[i].running && has_pid(c->subject, &rows[i]);
 	for (int i = 0; i < count && !err; i++)
-		if (is_chosen(c->subject, &rows[i]))
+		if (is_chosen(c->subject, &rows[i], rows, count))
 			err = add(c, &rows[i]);
 	free(rows);
 	if (err)
@@ -110,7 +140,7 @@ int watch_choose(struct engine *probes, const struct watch_subject *subject, cha
 	struct choice c = { .probes = probes, .subject = subject };
 	int before, err, rounds = 0;
 
-	if (subject->by > WATCH_CGROUP)
+	if (subject->by > WATCH_CGROUP && !watch_leaves_processes_out(subject))
 		return 0;
 	do {
 		before = c.count;
@@ -119,12 +149,12 @@ int watch_choose(struct engine *probes, const struct watch_subject *subject, cha
 	free(c.added);
 	if (err)
 		return err;
-	if (subject->by == WATCH_PIDS && watch_alive(probes, subject) < subject->pid_count) {
+	if (subject->by == WATCH_PIDS && c.pids_run < subject->pid_count) {
 		snprintf(why, WHY_BYTES, "a process of those named has ended");
 		return -ESRCH;
 	}
-	if (subject->by == WATCH_COMM && !watch_alive(probes, subject)) {
-		snprintf(why, WHY_BYTES, "every process of that name has ended");
+	if (!watch_alive(probes, subject)) {
+		snprintf(why, WHY_BYTES, "no process that runs fits all that was named");
 		return -ESRCH;
 	}
 	return 0;
@@ -137,7 +167,7 @@ int watch_alive(const struct engine *probes, const struct watch_subject *subject
 	if (subject->by > WATCH_CGROUP)
 		return -1;
 	/* Processes may still enter a cgroup that is empty. */
-	if (subject->by == WATCH_CGROUP && !gauges.chosen && !gauges.joined)
+	if (subject->kinds & 1u << WATCH_CGROUP && subject->by != WATCH_PIDS && !gauges.chosen && !gauges.joined)
 		return -1;
 	return gauges.chosen + gauges.joined - gauges.left;
 }

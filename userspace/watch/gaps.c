@@ -53,12 +53,17 @@ static void uncovered_fill(const struct watch_looks *w, struct watch_record *r)
 	gap(r, "RDMA", false, no_books);
 }
 
+static bool ports_decide(const struct watch_subject *s)
+{
+	return s->named.port_count || s->left_out.port_count;
+}
+
 static void mptcp_fill(const struct watch_looks *w, struct watch_record *r)
 {
 	bool calls = r->backend != BACKEND_TRAMPOLINE && engine_have(w->probes, "accepted");
 
 	r->mptcp_copied = engine_gauges(w->probes).mptcp_copied;
-	if (w->subject->by == WATCH_PORTS)
+	if (ports_decide(w->subject))
 		snprintf(r->mptcp_why, WHY_BYTES, "ports name sockets of TCP, and no process");
 	else if (!calls && !engine_have(w->probes, "MPTCP"))
 		snprintf(r->mptcp_why, WHY_BYTES, r->backend == BACKEND_TRAMPOLINE ? "this kernel has no MPTCP" :
@@ -73,7 +78,7 @@ static void refused_fill(const struct watch_looks *w, struct watch_record *r)
 		r->refused[request] = gauges.refused[request];
 		r->refused_error[request] = gauges.refused_error[request];
 	}
-	if (w->subject->by == WATCH_PORTS)
+	if (ports_decide(w->subject))
 		snprintf(r->refused_why, WHY_BYTES, "who asks by no port yet is not of the subject");
 	else if (!engine_have(w->probes, "requests"))
 		snprintf(r->refused_why, WHY_BYTES, w->details ? "no hook tells of it here" :

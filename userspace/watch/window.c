@@ -119,13 +119,18 @@ static void configure(const struct watch_subject *s, struct engine_config *c)
 		[WATCH_PORTS] = WATCH_OF_PORTS, [WATCH_ALL] = WATCH_OF_ALL,
 	};
 
-	*c = (struct engine_config){ .filter = filters[s->by], .cgroup = s->cgroup_id,
-					   .cgroup_level = s->cgroup_level,
-					   .netns_count = s->netns_count,
-					   .port_count = s->port_count };
-	if (s->by == WATCH_COMM)
-		memcpy(c->comm, s->comm, sizeof(c->comm));
-	memcpy(c->ports, s->ports, sizeof(c->ports));
+	*c = (struct engine_config){ .filter = filters[s->by], .named = s->named, .left_out = s->left_out,
+				     .childless = s->childless, .netns_count = s->netns_count };
+	c->members_are_left_out = watch_leaves_processes_out(s);
+	if (c->members_are_left_out) {
+		c->named = s->left_out;
+		c->named.port_count = s->named.port_count;
+		memcpy(c->named.ports, s->named.ports, sizeof(c->named.ports));
+		c->left_out.comm_count = c->left_out.cgroup_count = 0;
+	}
+	/* Who fits -p, too, is found as the window opens, or forked by one of these. */
+	c->others_join = s->by != WATCH_PIDS && (c->named.comm_count || c->named.cgroup_count);
+	c->cgroup_decides = c->others_join && !c->named.comm_count && !c->left_out.comm_count && !c->left_out.cgroup_count;
 	memcpy(c->netns, s->netns, sizeof(c->netns));
 	memcpy(c->netns_fds, s->netns_fds, sizeof(c->netns_fds));
 }
@@ -398,7 +403,7 @@ static void overhead_fill(const struct watch *w, struct watch_record *r)
 
 static void member_fill(struct watch_record *r, const struct watch_ids *known, const struct watch_member *m)
 {
-	const struct watch_process_id id = { m->task.tgid, m->task.started_ns };
+	const struct watch_process_id id = { .pid = m->task.tgid, .started_ns = m->task.started_ns };
 	int at = watch_ids_find(known, &id);
 	struct watch_process *p = &r->processes[at < 0 ? r->process_count++ : at];
 
@@ -406,6 +411,7 @@ static void member_fill(struct watch_record *r, const struct watch_ids *known, c
 		*p = (struct watch_process){ .id = id, .sum = watch_sum_of_nothing() };
 	memcpy(p->comm, m->task.comm, sizeof(p->comm));
 	p->cgroup = m->task.cgroup;
+	p->uid = m->task.uid;
 	p->joined = m->joined;
 	p->ended = m->ended_ns;
 }
@@ -415,6 +421,7 @@ static int members_fill(struct watch *w, struct watch_record *r)
 {
 	struct watch_member *members;
 	struct watch_ids known = {};
+	bool of_others = watch_leaves_processes_out(&w->subject);
 	int count = engine_members(w->probes, &members), err = count < 0 ? count : 0;
 	struct watch_process *more;
 
@@ -424,9 +431,9 @@ static int members_fill(struct watch *w, struct watch_record *r)
 							  sizeof(*more));
 	if (more) {
 		r->processes = more;
-		for (int i = 0; i < count; i++)
+		for (int i = 0; i < count && !of_others; i++)
 			member_fill(r, &known, &members[i]);
-		for (int i = 0; i < w->tally.gone_count; i++)
+		for (int i = 0; i < w->tally.gone_count && !of_others; i++)
 			member_fill(r, &known, &w->tally.gone[i]);
 	}
 	watch_ids_free(&known);

@@ -320,6 +320,17 @@ static void layer_hides(struct watch_socket *s)
 	s->moved = seen;
 }
 
+/* What was accepted belongs to whoever is seen to hold or use it: who listens may have forked others that do. Nobody
+ * holds sockets of TCP below MPTCP. */
+static struct watch_process_id owner_of(const struct watch_book *book)
+{
+	bool listens = book->flags & WATCH_GUESSED && !(book->layers & 1u << WATCH_LAYER_MPTCP);
+
+	return (struct watch_process_id){ .pid = book->owner.kernel || listens ? 0 : book->owner.tgid,
+					  .listener = listens ? book->owner.tgid : 0,
+					  .started_ns = book->owner.started_ns };
+}
+
 void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 		       const struct watch_hooked *hooked)
 {
@@ -330,8 +341,9 @@ void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 
 	*s = (struct watch_socket){
 		.cookie = book->cookie,
-		.owner = { book->owner.kernel ? 0 : book->owner.tgid, book->owner.started_ns },
+		.owner = owner_of(book),
 		.cgroup = book->owner.cgroup,
+		.uid = book->owner.uid,
 		.netns = book->netns,
 		.local = address_of(book->local_ip, book->local_port),
 		.remote = address_of(book->remote_ip, book->remote_port),

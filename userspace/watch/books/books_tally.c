@@ -248,7 +248,7 @@ static struct watch_process *process_of(struct watch_sums *sums, const struct wa
 	if (watch_ids_put(&sums->index, &s->owner, sums->process_count))
 		return NULL;
 	process = &grown[sums->process_count++];
-	*process = (struct watch_process){ .id = s->owner, .cgroup = s->cgroup,
+	*process = (struct watch_process){ .id = s->owner, .cgroup = s->cgroup, .uid = s->uid,
 					   .sum = watch_sum_of_nothing() };
 	memcpy(process->comm, s->comm, sizeof(process->comm));
 	return process;
@@ -481,7 +481,7 @@ enum { FOLDED_REMEMBERED = 1 << 15 };
 
 static struct watch_process_id id_of(const struct watch_task *task)
 {
-	return (struct watch_process_id){ task->tgid, task->started_ns };
+	return (struct watch_process_id){ .pid = task->tgid, .started_ns = task->started_ns };
 }
 
 static int remember(struct watch_tally *t, const struct watch_process_id *id)

@@ -49,11 +49,35 @@ static bool program_of(const char *pid, char name[WORD_BYTES])
 	return *name;
 }
 
+/* What the last * takes grows by one letter where the rest does not fit. */
+bool name_fits(const char *glob, const char *name)
+{
+	const char *star = NULL, *after = NULL;
+
+	while (*name) {
+		if (*glob == '*') {
+			star = ++glob;
+			after = name;
+		} else if (*glob == '?' || *glob == *name) {
+			glob++;
+			name++;
+		} else if (star) {
+			glob = star;
+			name = ++after;
+		} else {
+			return false;
+		}
+	}
+	while (*glob == '*')
+		glob++;
+	return !*glob;
+}
+
 bool process_is_called(const char *pid, const char *name)
 {
 	char found[WORD_BYTES];
 
-	return (comm_of(pid, found) && !strcmp(found, name)) || (program_of(pid, found) && !strcmp(found, name));
+	return (comm_of(pid, found) && name_fits(name, found)) || (program_of(pid, found) && name_fits(name, found));
 }
 
 /* One begins with the other's first letters or has it inside, or few letters differ. */

@@ -5,7 +5,10 @@
 
 #include <stdbool.h>
 
-/* Is @name the process's comm, or the last part of its first word (argv[0])? A program may change the first, and
+/* Does @name fit the glob? ? is any letter, * any number of them; nothing else is special. */
+bool name_fits(const char *glob, const char *name);
+
+/* Does the glob @name fit the process's comm, or the last part of its first word (argv[0])? A program may change the first, and
  * passt runs as passt.avx2. @pid: as this PID namespace numbers it. */
 bool process_is_called(const char *pid, const char *name);
 

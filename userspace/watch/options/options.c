@@ -11,7 +11,7 @@
 #include "userspace/record/cpu.h"
 #include "userspace/tables/release.h"
 
-enum { KEY_COMM = 256, KEY_CGROUP, KEY_NETNS, KEY_PORT, KEY_ALL, KEY_AS_ROOT, KEY_SECONDS,
+enum { KEY_COMM = 256, KEY_CGROUP, KEY_UNIT, KEY_CONTAINER, KEY_NETNS, KEY_PORT, KEY_ALL, KEY_EXCLUDE, KEY_CHILDLESS, KEY_AS_ROOT, KEY_SECONDS,
        KEY_INTERVAL, KEY_BY, KEY_TOP, KEY_BOOKS, KEY_DETAIL, KEY_CPU, KEY_SIZES, KEY_BACKEND, KEY_JSON, KEY_LINES, KEY_HTML,
        KEY_STACKS, KEY_FOLDED, KEY_METRICS, KEY_SERVE, KEY_STATE, KEY_SERVICES, KEY_ROTATE, KEY_TABLE, KEY_HOST, KEY_HOSTS, KEY_SSH, KEY_FAIL_ON, KEY_BREAK };
 
@@ -33,13 +33,19 @@ static const char *const books_names[] = { [WATCH_SEQUENCE] = "sequence", [WATCH
 					   NULL };
 
 static const struct argp_option option_table[] = {
-	{ NULL, 0, NULL, 0, "Whom, one of:", 1 },
-	{ "pid", 'p', "PID[,PID...]", 0, "these processes, and what they start from now on", 1 },
+	{ NULL, 0, NULL, 0, "Whom. Of one kind any may fit, of several kinds each must; names may have * and ?:", 1 },
+	{ "pid", 'p', "PID[,PID...]", 0, "these processes, and what they started and start", 1 },
+	{ "no-children", KEY_CHILDLESS, NULL, 0, "with -p: these processes alone", 1 },
 	{ "comm", KEY_COMM, "NAME", 0, "every process with this name, as ps -o comm shows it, or started by this word", 1 },
+	{ "unit", KEY_UNIT, "NAME", 0, "every process of this unit of systemd", 1 },
+	{ "container", KEY_CONTAINER, "NAME", 0,
+	  "every process of this container: by its name, the beginning of its id, or POD, NAMESPACE/POD", 1 },
 	{ "cgroup", KEY_CGROUP, "PATH", 0, "every process in this control group and below it", 1 },
+	{ "port", KEY_PORT, "N[-M][,N...]", 0, "every socket whose local or remote port is N, or one from N to M", 1 },
 	{ "netns", KEY_NETNS, "PID", 0, "every socket in the network namespace of PID", 1 },
-	{ "port", KEY_PORT, "N[,N...]", 0, "every socket whose local or remote port is N", 1 },
 	{ "all", KEY_ALL, NULL, 0, "every TCP and UDP socket of this machine, the kernel's own, too", 1 },
+	{ "exclude", KEY_EXCLUDE, "[KIND=]NAME", 0,
+	  "but not these; KIND is comm (default), unit, container, cgroup or port", 1 },
 	{ "as-root", KEY_AS_ROOT, NULL, 0,
 	  "start COMMAND as root, not as the user who called sudo", 1 },
 	{ "host", KEY_HOST, "[USER@]HOST", 0,
@@ -107,68 +113,132 @@ static const char *option_of(int key)
 	return o->name;
 }
 
+/* COMMAND, a network namespace and all sockets are subjects of their own; ports may narrow the last two. */
+static bool go_together(unsigned int kinds)
+{
+	const unsigned int alone = 1u << WATCH_NETNS | 1u << WATCH_ALL;
+	unsigned int others = kinds & ~(1u << WATCH_PORTS);
+
+	return !(kinds & alone) || !(others & (others - 1));
+}
+
 static void choose(struct watch_options *o, enum watch_by by, const char *option, const char *value)
 {
-	char message[80];
+	struct watch_subject *s = &o->subject;
+	char message[80], first[WATCH_ASKED_BYTES];
+	size_t used;
 
-	if (o->whom && strcmp(o->whom, option)) {
+	if (o->whom && (!go_together(s->kinds | 1u << by) || !strncmp(option, "-- ", 3))) {
 		snprintf(message, sizeof(message), "%s and %s exclude each other", o->whom, option);
 		options_fail("%s: say once whom to watch", message);
 	}
-	o->whom = option;
-	o->whom_value = value;
-	o->subject.by = by;
+	if (!o->whom) {
+		snprintf(o->asked, sizeof(o->asked), "%s", value);
+	} else {
+		if (o->whom_count == 1) {
+			strcpy(first, o->asked);
+			snprintf(o->asked, sizeof(o->asked), "%s %.900s", o->whom, first);
+		}
+		used = strlen(o->asked);
+		snprintf(o->asked + used, sizeof(o->asked) - used, " %s %s", option, value);
+	}
+	o->whom = o->whom ?: option;
+	o->whom_count++;
+	s->by = s->kinds ? by < s->by ? by : s->by : by;
+	s->kinds |= 1u << by;
 }
 
-/* Reads "A,B,C" of whole numbers up to @most into @add. */
-static void read_list(const char *value, uint64_t most, const char *what,
-		      void (*add)(struct watch_subject *s, uint64_t number), struct watch_subject *s)
+static void read_pids(struct watch_subject *s, const char *value)
+{
+	char *copy = strdup(value), *rest = copy, *word;
+
+	while ((word = strsep(&rest, ","))) {
+		pid_t pid = options_plain(word, 1, PID_MOST, "-p");
+		int at = 0;
+
+		while (at < s->pid_count && s->pids[at] != pid)
+			at++;
+		if (at == WATCH_PIDS_MAX)
+			options_fail("%s", "-p takes fewer processes: use --cgroup or --comm");
+		s->pids[at] = pid;
+		s->pid_count += at == s->pid_count;
+	}
+	free(copy);
+}
+
+/* N, or N-M. */
+static void add_ports(struct subject_names *names, char *word)
+{
+	char *dash = strchr(word, '-');
+	uint64_t from, to;
+
+	if (dash)
+		*dash = '\0';
+	from = options_plain(word, 1, UINT16_MAX, "--port");
+	to = dash ? options_plain(dash + 1, 1, UINT16_MAX, "--port") : from;
+	if (to < from)
+		options_fail("--port '%s' is above the last port of its range: give the lower one first", word);
+	if (names->port_count == SUBJECT_PORTS)
+		options_fail("%s", "--port takes fewer ports: give a range, or use --netns or --all");
+	names->ports[names->port_count].from = from;
+	names->ports[names->port_count++].to = to;
+}
+
+static void read_ports(struct subject_names *names, const char *value)
 {
 	char *copy = strdup(value), *rest = copy, *word;
 
 	while ((word = strsep(&rest, ",")))
-		add(s, options_plain(word, 1, most, what));
+		add_ports(names, word);
 	free(copy);
 }
 
-static void add_pid(struct watch_subject *s, uint64_t pid)
+/* Two * in a row are one: the programs expect it. */
+static void read_comm(struct subject_names *names, const char *option, const char *value)
 {
-	for (int i = 0; i < s->pid_count; i++)
-		if (s->pids[i] == (pid_t)pid)
-			return;
-	if (s->pid_count == WATCH_PIDS_MAX)
-		options_fail("%s", "-p takes fewer processes: use --cgroup or --comm");
-	s->pids[s->pid_count++] = pid;
-}
+	char *name = names->comms[names->comm_count];
+	size_t used = 0;
 
-static void add_port(struct watch_subject *s, uint64_t port)
-{
-	for (int i = 0; i < s->port_count; i++)
-		if (s->ports[i] == port)
-			return;
-	if (s->port_count == WATCH_PORTS_MAX)
-		options_fail("%s", "--port takes fewer ports: use --netns or --all");
-	s->ports[s->port_count++] = port;
-}
-
-static void read_comm(struct watch_subject *s, const char *value)
-{
 	if (!*value)
-		options_fail("%s", "--comm names nothing: give a name as ps -o comm shows it");
-	if (strlen(value) >= sizeof(s->comm))
+		options_fail("%s names nothing: give a name as ps -o comm shows it", option);
+	if (strlen(value) >= WATCH_TASK_COMM)
 		options_fail("--comm '%s' is longer than 15 bytes, and the kernel keeps no more: give the "
 			     "first 15", value);
-	strcpy(s->comm, value);
+	if (names->comm_count == SUBJECT_COMMS)
+		options_fail("%s takes 16 names: give a glob, or --cgroup", option);
+	for (; *value; value++)
+		if (*value != '*' || !used || name[used - 1] != '*')
+			name[used++] = *value;
+	names->comm_count++;
 }
 
-static void read_cgroup(struct watch_subject *s, const char *value)
+static void read_cgroup(struct watch_folders *folders, const char *option, const char *value)
 {
 	if (!*value)
-		options_fail("%s", "--cgroup names nothing: give a path such as "
-			     "/system.slice/nginx.service");
-	if (strlen(value) >= sizeof(s->cgroup))
+		options_fail("%s names nothing: give a path such as /system.slice/nginx.service", option);
+	if (strlen(value) >= WATCH_PATH_BYTES)
 		options_fail("--cgroup '%s' is too long a path", value);
-	strcpy(s->cgroup, value);
+	if (folders->count == SUBJECT_CGROUPS)
+		options_fail("%s takes 64 paths: name what lies above them", option);
+	strcpy(folders->path[folders->count++], value);
+}
+
+/* KIND=NAME; a name alone is that of a process. */
+static void read_excluded(struct watch_subject *s, const char *value)
+{
+	const char *name = strchr(value, '=');
+	int bytes = name ? name - value : 0;
+
+	if (!name || !strncmp(value, "comm=", 5))
+		read_comm(&s->left_out, "--exclude", name ? name + 1 : value);
+	else if (bytes == 6 && !strncmp(value, "cgroup", bytes))
+		read_cgroup(&s->folders_left_out, "--exclude", name + 1);
+	else if (bytes == 4 && !strncmp(value, "port", bytes))
+		read_ports(&s->left_out, name + 1);
+	else if ((bytes == 4 && !strncmp(value, "unit", bytes)) || (bytes == 9 && !strncmp(value, "container", bytes)))
+		options_fail("--exclude '%s' is found by copyscope: start the watch by tools/copyscope watch", value);
+	else
+		options_fail("--exclude '%s' must be a name, or comm=, unit=, container=, cgroup= or port= before it", value);
 }
 
 static error_t parse_whom(int key, char *arg, struct watch_options *o)
@@ -180,27 +250,35 @@ static error_t parse_whom(int key, char *arg, struct watch_options *o)
 		choose(o, WATCH_PIDS, "-p", arg);
 		if (*arg && !strpbrk(arg, "0123456789"))
 			options_fail("-p '%s' is no number of a process: did you mean --comm?", arg);
-		read_list(arg, PID_MOST, "-p", add_pid, s);
+		read_pids(s, arg);
 		return 0;
 	case KEY_COMM:
 		choose(o, WATCH_COMM, "--comm", arg);
-		read_comm(s, arg);
+		read_comm(&s->named, "--comm", arg);
 		return 0;
 	case KEY_CGROUP:
 		choose(o, WATCH_CGROUP, "--cgroup", arg);
-		read_cgroup(s, arg);
+		read_cgroup(&s->folders, "--cgroup", arg);
 		return 0;
 	case KEY_NETNS:
+		if (s->kinds & 1u << WATCH_NETNS)
+			options_fail("%s", "--netns takes one process: --all has every namespace");
 		choose(o, WATCH_NETNS, "--netns", arg);
 		s->pids[0] = options_plain(arg, 1, PID_MOST, "--netns");
 		s->pid_count = 1;
 		return 0;
 	case KEY_PORT:
 		choose(o, WATCH_PORTS, "--port", arg);
-		read_list(arg, UINT16_MAX, "--port", add_port, s);
+		read_ports(&s->named, arg);
 		return 0;
 	case KEY_ALL:
 		choose(o, WATCH_ALL, "--all", "");
+		return 0;
+	case KEY_EXCLUDE:
+		read_excluded(s, arg);
+		return 0;
+	case KEY_CHILDLESS:
+		s->childless = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -211,10 +289,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state);
 
 static const struct argp argp = {
 	option_table, parse_option,
-	"-p PID[,PID...]\n--comm NAME | --cgroup PATH | --netns PID | --port N[,N...] | --all\n"
+	"NAME\n-p PID[,PID...] --comm NAME --unit NAME --container NAME --cgroup PATH --port N[-M][,N...] --exclude NAME\n"
+	"--netns PID | --all\n"
 	"-- COMMAND [ARG...]",
 	"Watches the TCP and UDP sockets of programs that run, or of COMMAND from its first system call on, and "
 	"shows where their payload was copied, sent by reference or spliced, why, and who paid.\v"
+	"NAME alone is the unit of that name, else the container, else every process called so.\n"
 	"Needs root, or CAP_BPF and CAP_PERFMON for own processes. COMMAND keeps stdin, stdout and its "
 	"exit status; the report then goes to stderr.\n"
 	"Keys of the live view: b bytes copied needlessly, t throughput, n name: sort; s p g r l: rows are "
@@ -337,7 +417,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_SERVE:
 	case KEY_STATE:
 	case KEY_SERVICES:
-		options_fail("--%s is made by copyscope: start the watch by tools/copyscope watch", option_of(key));
+	case KEY_UNIT:
+	case KEY_CONTAINER:
+		options_fail("--%s is told by copyscope: start the watch by tools/copyscope watch", option_of(key));
 	case KEY_FAIL_ON:
 		parse_fail_on(o, arg);
 		break;
@@ -379,8 +461,10 @@ bool watch_prints_records(const struct watch_options *o)
 static void check(const struct watch_options *o)
 {
 	if (!o->whom)
-		options_fail("%s", "whom? Give -p PID, --comm NAME, --cgroup PATH, --netns PID, --port N, "
-			     "--all, or -- COMMAND");
+		options_fail("%s", "whom? Give a NAME, -p PID, --comm NAME, --unit NAME, --container NAME, --cgroup PATH, "
+			     "--netns PID, --port N, --all, or -- COMMAND");
+	if (o->subject.childless && (!(o->subject.kinds & 1u << WATCH_PIDS) || o->command))
+		options_fail("%s", "--no-children goes with -p");
 	if (o->as_root && !o->command)
 		options_fail("%s", "--as-root goes with -- COMMAND");
 	if (o->command && watch_prints_records(o))

@@ -9,15 +9,16 @@
 #include "userspace/record/watch_record.h"
 #include "userspace/watch/options/subject.h"
 
-enum { WATCH_SECONDS_MAX = 86400 * 7, WATCH_TOP = 10 };
+enum { WATCH_SECONDS_MAX = 86400 * 7, WATCH_TOP = 10, WATCH_ASKED_BYTES = 1024 };
 
 /* What the rows of tables stand for. */
 enum watch_rows { ROWS_SOCKETS, ROWS_PROCESSES, ROWS_CGROUPS, ROWS_PEERS, ROWS_PORTS };
 
 struct watch_options {
 	struct watch_subject subject;	/* as asked, not resolved; of a command the pid is missing */
-	const char *whom;	/* the option that named the subject, and its value, for reports */
-	const char *whom_value;
+	const char *whom;	/* the first option that named the subject */
+	int whom_count;		/* how many did */
+	char asked[WATCH_ASKED_BYTES];	/* what it was given; of several all, with their options, as far as there is room */
 	char **command;		/* NULL-terminated, in argv; NULL: processes that run */
 	bool as_root;		/* the command does not become the user who called sudo */
 	double seconds;		/* 0: until it ends or is interrupted */

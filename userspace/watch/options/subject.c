@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Finds the cgroup and the network namespaces that a subject was named by, and names of cgroups. */
+/* Finds the cgroups and the network namespaces that a subject was named by, and names of cgroups. */
 #include "userspace/watch/options/subject.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
+#include <glob.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,35 @@ static int netns_add(struct watch_subject *s, const char *pid)
 	return 0;
 }
 
+enum { GENERATIONS_MOST = 32 };
+
+/* Namespaces of what a thread of the process forked, and of what that forked; one that has ended is left out. */
+static void children_add(struct watch_subject *s, const char *pid, int generation)
+{
+	char path[96], child[16];
+	struct dirent *entry;
+	DIR *threads;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/task", pid);
+	threads = generation < GENERATIONS_MOST ? opendir(path) : NULL;
+	while (threads && (entry = readdir(threads))) {
+		FILE *list;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.20s/task/%.20s/children", pid, entry->d_name);
+		list = fopen(path, "re");
+		while (list && fscanf(list, "%15s", child) == 1) {
+			netns_add(s, child);
+			children_add(s, child, generation + 1);
+		}
+		if (list)
+			fclose(list);
+	}
+	if (threads)
+		closedir(threads);
+}
+
 static int resolve_pids(struct watch_subject *s, char why[WHY_BYTES])
 {
 	for (int i = 0; i < s->pid_count; i++) {
@@ -129,26 +159,40 @@ static int resolve_pids(struct watch_subject *s, char why[WHY_BYTES])
 			return say(why, -ESRCH, "no process that runs has the number ", pid);
 		if (err)
 			return say(why, err, "cannot open the network namespace of process ", pid);
+		if (s->by == WATCH_PIDS && !s->childless)
+			children_add(s, pid, 0);
 	}
 	return 0;
 }
 
-/* Those of all processes, or of all that are named. One that has ended, or is not ours to look at, is
- * left out. */
-static int resolve_processes(struct watch_subject *s, bool named)
+/* Notes which of the names the process has. True: it has one. */
+static bool note_names(const struct watch_subject *s, const char *pid, bool has[SUBJECT_COMMS])
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < s->named.comm_count; i++)
+		any |= has[i] = process_is_called(pid, s->named.comms[i]);
+	return any;
+}
+
+/* Those of all processes, or of all with such a name; @named: NULL, or a flag for each name that some process has. One
+ * that has ended, or is not ours to look at, is left out. */
+static int resolve_processes(struct watch_subject *s, bool *named)
 {
 	DIR *proc = opendir("/proc");
+	bool has[SUBJECT_COMMS] = {};
 	struct dirent *entry;
 	int err;
 
 	if (!proc)
 		return -errno;
 	while ((entry = readdir(proc))) {
-		if (entry->d_name[0] < '1' || entry->d_name[0] > '9' ||
-		    (named && !process_is_called(entry->d_name, s->comm)))
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9' || (named && !note_names(s, entry->d_name, has)))
 			continue;
 		err = netns_add(s, entry->d_name);
 		s->netns_short |= err && err != -ESRCH;
+		for (unsigned int i = 0; named && err != -ESRCH && i < s->named.comm_count; i++)
+			named[i] |= has[i];
 	}
 	closedir(proc);
 	return 0;
@@ -157,17 +201,19 @@ static int resolve_processes(struct watch_subject *s, bool named)
 /* A name, a cgroup or a port may be found in any namespace; those of processes that have the name come first. */
 static int resolve_everywhere(struct watch_subject *s, char why[WHY_BYTES])
 {
+	bool named[SUBJECT_COMMS] = {};
 	char own[16];
 	int err = 0;
 
 	if (s->by == WATCH_COMM) {
-		err = resolve_processes(s, true);
-		if (!err && !s->netns_count && !s->netns_short)
-			return say_nobody(s->comm, why);
+		err = resolve_processes(s, named);
+		for (unsigned int i = 0; i < s->named.comm_count && !err; i++)
+			if (!named[i])
+				return say_nobody(s->named.comms[i], why);
 	}
 	snprintf(own, sizeof(own), "%d", (int)getpid());
 	netns_add(s, own);
-	return err ? err : resolve_processes(s, false);
+	return err ? err : resolve_processes(s, NULL);
 }
 
 /* How many folders lie between the mount and this one. */
@@ -181,20 +227,44 @@ static int depth_below(const char *mount, const char *path)
 }
 
 /* The number of a cgroup is that of its folder's inode. */
-static int resolve_cgroup(struct watch_subject *s, char why[WHY_BYTES])
+static int add_cgroup(struct subject_names *names, const char *mount, const char *folder)
 {
-	char mount[WATCH_PATH_BYTES], path[2 * WATCH_PATH_BYTES], whole[4096];
+	char whole[4096];
 	struct stat st;
 
-	if (!cgroup_mount(mount, sizeof(mount)))
+	if (!realpath(folder, whole) || stat(whole, &st) || !S_ISDIR(st.st_mode) || strncmp(whole, mount, strlen(mount)))
+		return -ENOENT;
+	if (names->cgroup_count == SUBJECT_CGROUPS)
+		return -E2BIG;
+	names->cgroups[names->cgroup_count] = st.st_ino;
+	names->cgroup_levels[names->cgroup_count++] = depth_below(mount, whole);
+	return 0;
+}
+
+/* A * of a glob fits within one folder. What a process below it makes later is below it, too. */
+static int resolve_cgroups(const struct watch_folders *folders, struct subject_names *names, char why[WHY_BYTES])
+{
+	char mount[WATCH_PATH_BYTES], path[2 * WATCH_PATH_BYTES];
+
+	names->cgroup_count = 0;
+	if (folders->count && !cgroup_mount(mount, sizeof(mount)))
 		return say(why, -ENOENT, "no cgroup file system of version 2 is mounted", "");
-	snprintf(path, sizeof(path), "%s%s%s", strncmp(s->cgroup, mount, strlen(mount)) ? mount : "",
-		 s->cgroup[0] == '/' ? "" : "/", s->cgroup);
-	if (!realpath(path, whole) || stat(whole, &st) || !S_ISDIR(st.st_mode) ||
-	    strncmp(whole, mount, strlen(mount)))
-		return say(why, -ENOENT, "no cgroup of version 2 is called ", s->cgroup);
-	s->cgroup_id = st.st_ino;
-	s->cgroup_level = depth_below(mount, whole);
+	for (int i = 0; i < folders->count; i++) {
+		const char *asked = folders->path[i];
+		glob_t found;
+		int err;
+
+		snprintf(path, sizeof(path), "%s%s%s", strncmp(asked, mount, strlen(mount)) ? mount : "",
+			 asked[0] == '/' ? "" : "/", asked);
+		err = glob(path, GLOB_NOCHECK | GLOB_NOESCAPE | GLOB_ONLYDIR, NULL, &found) ? -ENOMEM : 0;
+		for (size_t at = 0; !err && at < found.gl_pathc; at++)
+			err = add_cgroup(names, mount, found.gl_pathv[at]);
+		globfree(&found);
+		if (err == -E2BIG)
+			return say(why, err, "more than 64 cgroups are named: name one above them, in place of ", asked);
+		if (err)
+			return say(why, err, "no cgroup of version 2 is called ", asked);
+	}
 	return 0;
 }
 
@@ -218,12 +288,11 @@ static int namespaces_most(void)
 
 int watch_subject_resolve(struct watch_subject *s, char why[WHY_BYTES])
 {
-	int err = 0;
+	int err;
 
 	s->netns_count = 0;
 	s->netns_most = namespaces_most();
-	if (s->by == WATCH_CGROUP)
-		err = resolve_cgroup(s, why);
+	err = resolve_cgroups(&s->folders, &s->named, why) ?: resolve_cgroups(&s->folders_left_out, &s->left_out, why);
 	if (!err && (s->by == WATCH_PIDS || s->by == WATCH_NETNS))
 		return resolve_pids(s, why);
 	if (!err)

@@ -9,34 +9,44 @@
 
 #include "userspace/record/watch_record.h"
 
+/* What names it: of several kinds each must fit, of one kind anything that was named. */
 enum watch_by {
-	WATCH_PIDS,	/* processes, and their children from now on */
-	WATCH_COMM,	/* processes with that name, now and later */
-	WATCH_CGROUP,	/* processes in that cgroup and below */
+	WATCH_PIDS,	/* processes, and what they started and start */
+	WATCH_COMM,	/* processes with such a name, now and later */
+	WATCH_CGROUP,	/* processes in such a cgroup and below */
 	WATCH_NETNS,	/* all sockets of a process's network namespace */
 	WATCH_PORTS,	/* sockets with one of these ports at either end */
 	WATCH_ALL,	/* every socket, the kernel's own as well */
 };
 
-enum { WATCH_PIDS_MAX = 64, WATCH_PORTS_MAX = 32, WATCH_NAMESPACES_MAX = 512 };
+enum { WATCH_PIDS_MAX = 64, WATCH_NAMESPACES_MAX = 512 };
+
+/* Cgroups as asked: a folder of version 2 each, or its path below the mount. */
+struct watch_folders {
+	char path[SUBJECT_CGROUPS][WATCH_PATH_BYTES];
+	int count;
+};
 
 struct watch_subject {
-	enum watch_by by;
-	/* As asked. */
+	unsigned int kinds;	/* a bit for each that was named, as asked */
+	enum watch_by by;	/* the first of them: up to WATCH_CGROUP processes are the subject, else sockets are */
 	pid_t pids[WATCH_PIDS_MAX];	/* as this PID namespace numbers them; WATCH_NETNS: the first */
 	int pid_count;
-	char comm[WATCH_COMM_BYTES];
-	char cgroup[WATCH_PATH_BYTES];	/* a folder of cgroup version 2, or its path below the mount */
-	uint16_t ports[WATCH_PORTS_MAX];
-	int port_count;
+	bool childless;			/* without what these started and start */
+	struct subject_names named, left_out;	/* cgroups: as found by watch_subject_resolve */
+	struct watch_folders folders, folders_left_out;
 	/* As found by watch_subject_resolve. */
-	uint64_t cgroup_id;
-	int cgroup_level;		/* how deep it lies: the root has 0 */
 	uint32_t netns[WATCH_NAMESPACES_MAX];	/* inode numbers */
 	int netns_fds[WATCH_NAMESPACES_MAX];	/* owned */
 	int netns_count, netns_most;
 	bool netns_short;		/* there were more, or one could not be opened */
 };
+
+/* Are sockets the subject, but those of the processes that .left_out names? */
+static inline bool watch_leaves_processes_out(const struct watch_subject *s)
+{
+	return s->by > WATCH_CGROUP && (s->left_out.comm_count || s->left_out.cgroup_count);
+}
 
 /* Finds processes and opens their network namespaces. 0, or -errno with one line in @why. */
 int watch_subject_resolve(struct watch_subject *s, char why[WHY_BYTES]);

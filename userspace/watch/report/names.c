@@ -22,7 +22,9 @@ void process_name(const struct watch_process_id *id, const char *comm, char name
 	char shown[WATCH_NAME_BYTES];
 
 	comm_name(comm, shown);
-	if (id->pid)
+	if (id->listener)
+		snprintf(name, WATCH_NAME_BYTES, "%.200s, a listener of pid %" PRIu32, shown, id->listener);
+	else if (id->pid)
 		snprintf(name, WATCH_NAME_BYTES, "%.200s, pid %" PRIu32, shown, id->pid);
 	else
 		strcpy(name, *shown ? shown : "the kernel, or unknown");

@@ -168,6 +168,12 @@ void put_watched_name(json_t *o, const struct watch_process_id *id, const char *
 	put(o, "comm", comm_json(comm));
 }
 
+void put_listener(json_t *o, const struct watch_process_id *id)
+{
+	if (id->listener)
+		put(o, "listener_pid", json_integer(id->listener));
+}
+
 static json_t *watched_socket_json(const struct watch_record *r, const struct watch_socket *s)
 {
 	const char *protocol = s->datagrams ? "udp" : "tcp";
@@ -176,6 +182,7 @@ static json_t *watched_socket_json(const struct watch_record *r, const struct wa
 	put(o, "cookie", cookie_json(s->cookie));
 	put(o, "protocol", text(protocol));
 	put_watched_name(o, &s->owner, s->comm);
+	put_listener(o, &s->owner);
 	put(o, "cgroup", cgroup_json(r, s->cgroup));
 	put(o, "netns", integer_if(s->netns, s->netns));
 	put(o, "local", name_json(address_name, &s->local));
@@ -440,6 +447,8 @@ static json_t *watched_process_json(const struct watch_record *r, const struct w
 	json_t *o = json_object();
 
 	put_watched_name(o, &p->id, p->comm);
+	put_listener(o, &p->id);
+	put(o, "uid", integer_if(p->cgroup, p->uid));
 	put(o, "cgroup", cgroup_json(r, p->cgroup));
 	put(o, "joined", json_boolean(p->joined));
 	put(o, "ended", json_boolean(p->ended));
@@ -471,10 +480,11 @@ static json_t *subject_json(const struct watch_options *o, const struct watch_en
 		[WATCH_PIDS] = "pids", [WATCH_COMM] = "comm", [WATCH_CGROUP] = "cgroup",
 		[WATCH_NETNS] = "netns", [WATCH_PORTS] = "ports", [WATCH_ALL] = "all",
 	};
+	bool several = o->subject.kinds & (o->subject.kinds - 1);
 	json_t *s = json_object();
 
-	put(s, "kind", text(o->command ? "command" : kinds[o->subject.by]));
-	put(s, "asked", text_or_null(o->whom_value ? printable(o->whom_value) : NULL));
+	put(s, "kind", text(o->command ? "command" : several ? "several" : kinds[o->subject.by]));
+	put(s, "asked", text_or_null(*o->asked ? printable(o->asked) : NULL));
 	put(s, "words", integer_if(o->command, words_of(o->command)));
 	put(s, "exit_status", integer_if(end->status_known, end->status));
 	return s;

@@ -39,6 +39,7 @@ int watch_json_line(struct watch_lines *l, const struct watch_record *r, const s
 		    char **command, const struct watch_ending *end);
 
 /* What lines of intervals have in common with a record: pid and comm. */
+void put_listener(json_t *o, const struct watch_process_id *id);
 void put_watched_name(json_t *o, const struct watch_process_id *id, const char *comm);
 
 /* Names of laws, by a bit for each. */

@@ -250,6 +250,8 @@ static json_t *lately_of_process_json(const struct watch_deltas *d, const struct
 	}
 	o = json_object();
 	put_watched_name(o, &p->id, p->comm);
+	put_listener(o, &p->id);
+	put(o, "uid", integer_if(p->cgroup, p->uid));
 	put(o, "cgroup", cgroup_json(r, p->cgroup));
 	put(o, "cgroup_id", integer_if(p->cgroup, p->cgroup));
 	put_lately(o, r, &p->sum);

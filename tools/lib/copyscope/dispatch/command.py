@@ -14,7 +14,7 @@ from copyscope.common.errors import Refused, Unusable, lacks_module
 from copyscope.common.text import suggested, wrapped
 from copyscope.common.tree import BUILD, DOCS, ROOT
 
-from . import manual, page, straight
+from . import manual, page, straight, whom
 from .words import NAMES, OWN, SHELLS, WORDS, Word, find, script, suggestion
 
 # A manual page as text without man, which a small system may lack: enough for our own pages.
@@ -204,11 +204,20 @@ def is_far(words: list[str]) -> bool:
     return bool(own & set(straight.FAR)) and not own & {*HELP, *VERSION}
 
 
-def far(words: list[str]) -> int:
-    """A watch on another host."""
-    # Not earlier: what reads records takes a tenth of a second to import.
-    from . import far as far_watch  # pylint: disable=import-outside-toplevel
-    return far_watch.watch(words)
+def watch(word: Word, words: list[str]) -> int:
+    """A watch, with whatever is made beside its report."""
+    goes_far = is_far(words)
+    # Which names there are is this machine's.
+    words = words if goes_far else whom.told(words)
+    if exports(words) and not goes_far:
+        return export(words)
+    if page.is_asked(words):
+        return page.watch(words)
+    if goes_far:
+        # Not earlier: what reads records takes a tenth of a second to import.
+        from . import far  # pylint: disable=import-outside-toplevel
+        return far.watch(words)
+    return become(word.program, straight.read_by(words))
 
 
 def main(words: list[str]) -> int:
@@ -217,14 +226,8 @@ def main(words: list[str]) -> int:
     instead = answer_unbuilt(word, words[1:]) if word else []
     if instead:
         return cli.run(act, instead, NAME)
-    if word and word.name == "watch" and exports(words[1:]) and not is_far(words[1:]):
-        return cli.run(lambda _: export(words[1:]), [], NAME)
-    if word and word.name == "watch" and page.is_asked(words[1:]):
-        return cli.run(lambda _: page.watch(words[1:]), [], NAME)
-    if word and word.name == "watch" and is_far(words[1:]):
-        return cli.run(lambda _: far(words[1:]), [], f"{NAME} watch")
     if word and word.name == "watch":
-        return cli.run(lambda _: become(word.program, straight.read_by(words[1:])), [], NAME)
+        return cli.run(lambda _: watch(word, words[1:]), [], f"{NAME} watch")
     if word:
         return cli.run(lambda _: become(word.program, [*word.before, *words[1:]]),
                        [], NAME)

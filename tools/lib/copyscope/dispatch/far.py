@@ -25,13 +25,13 @@ from copyscope.files.record_file import RecordFile
 from copyscope.records.watch_record import check_watch
 
 from .printer import Printer
-from .straight import EXPORTS
+from .straight import EXPORTS, NAMES
 
 Document = dict[str, Any]
 HOST, HOSTS, SSH, RECORD = "--host", "--hosts", "--ssh", "--json"
 QUIET = ("-q", "--quiet")
 # Of a file here, or of the host's own terminal.
-NOT_FAR = (*EXPORTS, "--json-lines", "--table", "--")
+NOT_FAR = (*EXPORTS, *NAMES, "--json-lines", "--table", "--")
 # As userspace/peer/ssh.c has it: nobody is asked for a password, nothing outlives the watch.
 ALWAYS = ("-T", "-o", "BatchMode=yes", "-o", "ControlMaster=no", "-o", "ServerAliveInterval=10",
           "--")

@@ -11,6 +11,11 @@ EXPORTS = ("--metrics", "--serve", "--state", "--services", "--rotate")
 FAR = ("--host", "--hosts")
 # Those with which its record becomes a file besides, and an example of the name.
 FILES = {"--html": "page.html", "--folded": "stacks.folded"}
+# Those that name whom to watch by what copyscope.dispatch.whom finds out.
+NAMES = ("--unit", "--container")
+# Those behind which no value stands as a word of its own.
+VALUELESS = ("-q", "--quiet", "-h", "-?", "--help", "-V", "--version", "--all", "--as-root",
+             "--detail", "--no-children", "--cpu", "--sizes", "--stacks")
 # A Ctrl-C is for the watch, which tells then what it found; with the others the terminal is given
 # back first, or was another's before.
 FOR_THE_WATCH = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGQUIT,
@@ -53,14 +58,29 @@ def read_by(words: list[str]) -> list[str]:
     return ["--reader", f"{told.detach()},{child}", *words]
 
 
+def bare_words(words: list[str]) -> list[int]:
+    """Places of words that are neither an option nor the value of one: names of whom to watch. A
+    number is none, nor an address: the watch says what may have been meant."""
+    found, value = [], False
+    for at, word in enumerate(words):
+        if not value and not word.startswith("-") and word.strip("0123456789") and \
+                not set(word) & set(":/"):
+            found.append(at)
+        value = not value and word.startswith("-") and "=" not in word and \
+            word not in VALUELESS and not (word[1] != "-" and len(word) > 2)
+    return found
+
+
 def is_plain(words: list[str]) -> bool:
     """Whether nothing else of Python is asked for, and all words can be written down."""
     try:
         " ".join(words).encode()
     except UnicodeEncodeError:
         return False
-    options = {word.partition("=")[0] for word in words}
-    return words[:1] == ["watch"] and not options & {*EXPORTS, *FAR, *FILES}
+    own = words[1:words.index("--")] if "--" in words else words[1:]
+    options = {word.partition("=")[0] for word in own}
+    by_name = "--exclude" in " ".join(own) or options & {*NAMES} or bare_words(own)
+    return words[:1] == ["watch"] and not options & {*EXPORTS, *FAR, *FILES} and not by_name
 
 
 def main(words: list[str]) -> None:

@@ -51,7 +51,7 @@ WATCH_VALUES = {"--comm": (COMMS,), "-p": (PIDS,), "--pid": (PIDS,), "--netns": 
                 "--backend": ("auto", "trampoline", "tracepoint")}
 WORDS = (
     Word("watch", BUILD / "watch", "watch sockets of any program: what was copied, and why",
-         values=WATCH_VALUES),
+         firsts=(COMMS,), values=WATCH_VALUES),
     Word("advise", TOOLS / "advise", "say what copying costs a program, and what would pay",
          values={"--comm": (COMMS,), "-p": (PIDS,), "--pid": (PIDS,), "--path": PATHS,
                  "--source": ("file", "memory")}),

@@ -9,9 +9,10 @@ import hashlib
 from typing import Any
 
 from copyscope.common.metric_names import LAWS, OTHER, PARTS
+from copyscope.services.groups import Groups
+from copyscope.services.paths import pod_of
 
 from . import size
-from .groups import Groups, pod_of
 from .numbers import NS, Amounts, Key, calls, holds, of_process, rest_of, site_key
 
 SCHEMA = "copyscope.metrics-state/1"
@@ -186,7 +187,8 @@ class Ledger:
         self.machine.add(
             {("unmeasured_readings", site): 1 for site in missing if site in self.measured}
         )
-        self.open[process["pid"] or process["comm"]] = (who, process["open"])
+        key = process["pid"] or (process.get("listener_pid"), process["comm"])
+        self.open[key] = (who, process["open"])
 
     def _count_watch(self, line: dict[str, Any]) -> None:
         """Add what is of no service."""
