@@ -5,8 +5,8 @@
 MAKEFLAGS += --no-builtin-rules
 
 BUILD   := build
-CC      := gcc
 CLANG   ?= clang
+CC      := $(if $(shell command -v gcc),gcc,$(CLANG))
 # Ubuntu's /usr/sbin/bpftool only works for its own kernel; the real one lies in linux-tools.
 BPFTOOL ?= $(firstword $(wildcard /usr/lib/linux-tools/*/bpftool /usr/lib/linux-tools-*/bpftool) bpftool)
 ARCH    := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
@@ -50,11 +50,13 @@ ARM64_ROOT := build/sysroot/arm64
 ARM64_MAKE := $(MAKE) --no-print-directory BUILD=build/arm64 ARCH=arm64 SYSROOT=$(ARM64_ROOT) \
 	CC='aarch64-linux-gnu-gcc --sysroot=$(ARM64_ROOT)' LDFLAGS=-L$(ARM64_ROOT)/usr/lib/aarch64-linux-gnu
 
-.PHONY: all tables setup setup-tests setup-arm64 arm64 run test test-long bench matrix clean help unit-tests FORCE
+.PHONY: all tables setup setup-all setup-tests setup-arm64 arm64 run test test-long bench matrix clean help unit-tests FORCE
 all: $(PROGRAMS) ## build every program under build/ (no root needed)
 
 setup: ## install what is missing of the distribution's packages, to build and run (root)
 	$(Q)tools/setup
+setup-all: ## install what single commands need besides, which else comes with the first of them (root)
+	$(Q)tools/setup --all
 setup-tests: ## install what the tests need besides: packages, and modules from PyPI (root)
 	$(Q)tools/setup --with-tests
 setup-arm64: ## install what arm64 guests need besides: a compiler, QEMU, libraries, a kernel (root)
@@ -77,6 +79,7 @@ test-long: ## what takes long: sanitizers, slices of the campaign, recipes (root
 	$(Q)tests/run --long all
 
 bench: setup ## start-up, the cost of looking, the workload beside iperf3 (root)
+	$(Q)tools/setup --for iperf3
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tests/bench
 matrix: ## every kernel and path in guests: what was referenced, copied, sent clean (root)

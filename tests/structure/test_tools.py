@@ -254,6 +254,7 @@ def fixture_set_up(tmp_path):
     for name in ("setup", "requirements.txt", "lib/shown.sh", "lib/copyscope/common/releases.py"):
         shutil.copy(ROOT / "tools" / name, tmp_path / "tools" / name)
     (tmp_path / "tools/packages-tests.txt").write_text("bash runs it\n")
+    (tmp_path / "tools/packages-more.txt").write_text("bash runs it\n")
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests/fetch_programs").write_text("")
 
@@ -292,15 +293,29 @@ def test_setup_takes_nothing_from_elsewhere_unless_tests_are_asked_for(set_up, t
     assert not (tmp_path / "build").exists()
 
 
-def test_setup_without_root_names_what_is_missing(set_up, tmp_path):
+def unprivileged(folder: Path) -> list[str]:
+    """What starts a program as a user who is not root, and who can reach the folder."""
     if os.geteuid() == 0 and not shutil.which("setpriv"):
         pytest.skip("setpriv is missing")
-    for folder in (tmp_path, *tmp_path.parents):
-        # A user who is not root must be able to reach it.
-        if str(folder).startswith("/tmp/"):
-            folder.chmod(0o755)
-    drop = ["setpriv", "--reuid", "65534", "--clear-groups"] if os.geteuid() == 0 else []
-    done = set_up("make builds\nno-such-package-here never\nno-such-ubuntu: never\n", *drop)
+    for each in (folder, *folder.parents):
+        if str(each).startswith("/tmp/"):
+            each.chmod(0o755)
+    return ["setpriv", "--reuid", "65534", "--clear-groups"] if os.geteuid() == 0 else []
+
+
+def test_setup_for_a_command_installs_what_that_needs_alone(set_up, tmp_path):
+    (tmp_path / "tools/packages-more.txt").write_text("bash runs it\nno-such-package-here draws\nno-such-other serves\n")
+    drop = unprivileged(tmp_path)
+    done = set_up("no-such-base builds\n", words=("--for", "bash", "make"))
+    assert (done.returncode, done.stderr) == (0, "")
+    done = set_up("no-such-base builds\n", *drop, words=("--for", "no-such-package-here", "bash"))
+    assert done.returncode == 3 and done.stderr.endswith("run as root: apt-get install no-such-package-here\n")
+    done = set_up("dpkg is always there\n", *drop, words=("--all",))
+    assert done.returncode == 3 and done.stderr.endswith("install no-such-package-here no-such-other\n")
+
+
+def test_setup_without_root_names_what_is_missing(set_up, tmp_path):
+    done = set_up("make builds\nno-such-package-here never\nno-such-ubuntu: never\n", *unprivileged(tmp_path))
     assert done.returncode == 3
     assert done.stderr.splitlines() == [
         "setup: missing: run as root: apt-get install no-such-package-here no-such-ubuntu:"]

@@ -20,6 +20,7 @@ from copyscope import cli
 from copyscope.cli import Parser, memory, whole
 from copyscope.common import programs
 from copyscope.common.errors import Refused, Unusable, shown
+from copyscope.common.needs import provide_program
 from copyscope.common.programs import TERM_WITH_PARENT
 from copyscope.common.releases import prefix_of
 from copyscope.common.tree import GUEST
@@ -200,6 +201,7 @@ def act(arguments: list[str]) -> int:
     if len(words) < 3:
         # Before guests are booted, whose trace_run reads the words.
         raise Unusable("three words are needed: VARIANT BYTES THREADS, as in A3 65536 4")
+    provide_program("ssh-keygen", "openssh-client")
     if options.json == "-":
         status, record = run_both(options, releases, words)
         sys.stdout.write(record.decode())

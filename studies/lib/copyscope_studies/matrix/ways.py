@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from copyscope.common.errors import lacks_module
+from copyscope.common.needs import provide_module
 from copyscope.common.tables import SITES
 from copyscope.common.text import csv_text
 from copyscope_studies.ways import PLAIN, RECV
@@ -93,6 +94,7 @@ def files(rows: Sequence[Row], made: Made, folder: Path | None) -> dict[str, str
 
 def load_drawing() -> None:
     """Refuse to begin without matplotlib: what was counted could not be drawn."""
+    provide_module("matplotlib")
     try:
         importlib.import_module(f"{__package__}.draw")
     except ImportError as error:

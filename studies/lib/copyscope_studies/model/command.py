@@ -12,6 +12,7 @@ from pathlib import Path
 from copyscope import cli
 from copyscope.cli import Parser, complain, folder, number, seconds, share
 from copyscope.common.errors import Unusable, lacks_module
+from copyscope.common.needs import provide_module
 from copyscope.common.text import csv_text, size_text, wrapped
 from copyscope.files.output_folder import OutputFolder
 from copyscope.model.costs import Costs
@@ -176,6 +177,7 @@ def explain(found: list[Point], fitted: Fit, note: str, records: list[Record],
 def load_drawing() -> None:
     """Refuse to begin without matplotlib: what was measured could not be drawn. --help does
     without."""
+    provide_module("matplotlib")
     try:
         importlib.import_module(f"{__package__}.draw")
     except ImportError as error:

@@ -20,6 +20,7 @@ from typing import Any
 from copyscope.cli import own_words, value_of, without
 from copyscope.common import programs
 from copyscope.common.errors import CommandError, Refused, Unusable, shown
+from copyscope.common.needs import provide_program
 from copyscope.common.tree import BUILD
 from copyscope.files.record_file import RecordFile
 from copyscope.records.watch_record import check_watch
@@ -75,6 +76,8 @@ class Link:
     def __init__(self, host: str, ssh: list[str], words: list[str], tells: bool) -> None:
         self.host, self.tells, self.last = host, tells, ""
         self.channel, far = socket.socketpair()
+        if ssh[0] == "ssh":
+            provide_program("ssh", "openssh-client")
         program = programs.find(ssh[0]) or ssh[0]
         script = re.sub(r"(?m)^#.*\n", "", SCRIPT.read_text(encoding="ascii"))
         command = shlex.join(["sh", "-c", script, "copyscope", "--reader", "1,0", *words])

@@ -11,6 +11,7 @@ from pathlib import Path
 from copyscope import cli
 from copyscope.cli import Parser, complain, folder
 from copyscope.common.errors import lacks_module
+from copyscope.common.needs import provide_module
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records import stacks
 from copyscope.records.documents import BadRecord
@@ -85,6 +86,7 @@ def split_kinds(records: list[Record]) -> list[Group]:
 
 def run(options: argparse.Namespace) -> None:
     """Draw it all; print the names of the files."""
+    provide_module("matplotlib")
     try:
         # Help and --version need no matplotlib.
         from . import jobs  # pylint: disable=import-outside-toplevel

@@ -14,6 +14,7 @@ from copyscope import cli
 from copyscope.cli import Parser, folder, memory, whole
 from copyscope.common import programs
 from copyscope.common.errors import CommandError, Refused, Unusable
+from copyscope.common.needs import provide
 from copyscope.records import caches
 
 from . import architectures, kernels, libraries, machine, output
@@ -42,6 +43,9 @@ def missing(arch: Architecture, extras: Iterable[str]) -> list[str]:
 def check(arch: Architecture, extras: Iterable[str]) -> None:
     """Refuse to begin without them, in one line for all."""
     lacking = missing(arch, extras)
+    if lacking:
+        provide(lacking)
+        lacking = missing(arch, extras)
     if lacking:
         raise Refused(f"what guests need is missing: apt-get install {' '.join(lacking)}")
 
