@@ -38,7 +38,8 @@ ELSEWHERE = {
     "./tools/facts": "tests/host/test_facts.py", "./tools/plot DIR/modelled": "tests/guest/test_modelled.py",
     "./tools/baseline keep": "tests/host/test_baseline_rows.py",
     "--rounds 3 --json a.json": "tests/host/test_baseline_rows.py", "./tools/baseline agree": "tests/host/test_baseline_rows.py",
-    "./tools/copyscope fleet": "tests/host/test_fleet.py", "./tools/crossover A2 A3 --path peer": "tests/host/test_peer.py",
+    "./tools/copyscope watch --host": "tests/host/test_watch_far.py", "./tools/copyscope fleet": "tests/host/test_fleet.py",
+    "./tools/crossover A2 A3 --path peer": "tests/host/test_peer.py",
     "./tools/claims report": "studies/tests/test_claims_page.py",
     "./tools/crossover --ways": "tests/unit/test_pairs.py", "./tools/crossover --profile": "tests/unit/test_pairs.py",
 }
