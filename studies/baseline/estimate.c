@@ -134,6 +134,8 @@ static const struct {
 	  { 8000, AS_IS, "both ends; a page pinned, a notification sent and read" } },
 	{ "cpu-file", { 200, AS_IS, "a copy to the reader" },
 	  { 5000, AS_IS, "both ends; a page of the file found, put into a pipe and taken out" } },
+	{ "cpu-read", { 600, AS_IS, "three copies of 4 KiB at 20 GB/s" },
+	  { 4600, AS_IS, "as cpu-copy, and a read() of a page of the page cache" } },
 	{ "cpu-ring", { 400, AS_IS, "two copies of 4 KiB at 20 GB/s" },
 	  { 4500, AS_IS, "both ends; a request taken from the ring, a completion put into it" } },
 	{ "cpu-ring-reference", { 400, AS_IS, "a late copy and a copy to the reader" },

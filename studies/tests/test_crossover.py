@@ -7,6 +7,7 @@ from itertools import count
 
 import pytest
 
+from copyscope.common.outcomes import spans
 from copyscope.common.spread import Spread, spread
 from copyscope.common.tables import VARIANTS
 from copyscope_studies.crossover import command
@@ -21,7 +22,6 @@ from copyscope_studies.crossover.search import (
     TimeUp,
     most_sizes,
     pairs_to_decide,
-    ranges,
     search,
     verdict,
 )
@@ -142,7 +142,7 @@ def test_sizes_that_are_alike_end_what_pays_and_are_not_undecided():
     found, seen = judged_by(lambda size: FIRST if size < 1000 else SECOND if size < 9000 else ALIKE)
     assert found.kind == "crossover" and found.low < 1000 <= found.high and found.top < 9000 and not found.open
     assert HIGH in found.alike and not found.contrary
-    assert ranges(seen, SECOND) == [(found.high, found.top)]
+    assert spans(seen, SECOND) == [(found.high, found.top)]
 
 
 def test_ends_that_are_undecided_do_not_hide_a_crossover():

@@ -42,7 +42,8 @@ GOOD = {
                 "record.json record.json --json -"],
 }
 OPTIONS = {
-    "advise": ["--pid", "--comm", "--record", "--seconds", "--source", "--path", "--baseline", "--json", "--quiet"],
+    "advise": ["--pid", "--comm", "--record", "--seconds", "--source", "--path", "--sizes", "--threads", "--out", "--against", "--baseline",
+               "--json", "--quiet"],
     "advise_truth": ["--only", "--repeats", "--seconds", "--others-at-most", "--kernel", "--out"],
     "sweep": ["--profile", "--mode", "--path", "--pattern", "--sizes", "--threads", "--variants", "--repeats", "--seconds",
               "--kernel", "--out", "--dry-run", "--quiet"],

@@ -40,6 +40,7 @@ ELSEWHERE = {
     "--rounds 3 --json a.json": "tests/host/test_baseline_rows.py", "./tools/baseline agree": "tests/host/test_baseline_rows.py",
     "./tools/copyscope watch --host": "tests/host/test_watch_far.py", "./tools/copyscope fleet": "tests/host/test_fleet.py",
     "./tools/crossover A2 A3 --path peer": "tests/host/test_peer.py",
+    "./tools/advise --path lo,veth": "tests/unit/test_advise_path.py", "advise -p 1234 --verify": "tests/unit/test_advise.py",
     "./tools/claims report": "studies/tests/test_claims_page.py",
     "./tools/crossover --ways": "tests/unit/test_pairs.py", "./tools/crossover --profile": "tests/unit/test_pairs.py",
 }
@@ -48,6 +49,7 @@ SEARCH = "--seconds 0.02 --repeats 6 --low 64 --high 128 --nearness 4 --others-a
 # Words that are added, by how a command begins, and the exit statuses that it may have then.
 ADDED = {
     "./tools/copyscope watch --comm nginx --seconds 10": ("--seconds 1", (0,)),
+    **dict.fromkeys(("./tools/copyscope advise --path", "./tools/advise --path"), ("--sizes 64 --budget 3", (0,))),
     "./tools/copyscope advise": ("--seconds 1", (0, 1, 4)), "./tools/advise": ("--seconds 1", (0, 1, 4)),
     "./tools/crossover": (SEARCH, (0,)),
     "./tools/sweep --profile mt25023": ("--seconds 0.05 --repeats 1 --sizes 64,4096 --threads 1 --others-at-most 1", (0,)),

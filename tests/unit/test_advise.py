@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from copyscope.advise import command, prices, route
+from copyscope.advise import command, prices, route, sources
 from copyscope.advise.advice import of_process
 from copyscope.advise.route import Machine, Way
 from copyscope.advise.text import is_on, lines, switch_of
@@ -15,6 +16,7 @@ from copyscope.model.changes import (
     AWAY,
     ERROR_OF_WHOLE,
     FILE,
+    FILE_READ,
     LOCAL,
     MOST_ERROR,
     RING,
@@ -29,10 +31,10 @@ from copyscope.model.changes import (
 )
 from copyscope.model.choice import LEAVE, PAYS, UNDECIDED, Route, Sends, back, choose
 from copyscope.model.costs import Costs
-from copyscope.runs import baseline as baseline_runs
+from copyscope.runs import baseline as baseline_runs, launch
 from copyscope.runs.baseline import joined, lacks_alone
 from copyscope.sweep import sizes_from
-from helpers import schemas, watches
+from helpers import alternated, schemas, watches
 from helpers.baselines import MACHINE, baseline, row
 from helpers.records import ROOT
 
@@ -123,6 +125,30 @@ def test_a_change_is_what_its_prices_add_up_to():
     assert local.ns == pytest.approx(2000 + 0.1 * 65536) and local.verdict == "costs"
     assert of_send(COSTS, FILE, LOCAL, STREAM, 65536).ns == pytest.approx(1000 - 0.1 * 65536)
     assert of_send(COSTS, FILE, AWAY, STREAM, 65536).ns == pytest.approx(400 - 0.15 * 65536)
+
+
+def test_sendfile_is_held_against_the_read_that_it_spares():
+    read = Costs(made(cpu_read=row("cpu-read", 2638.4, points=by_size(1500, 0.3))), "made")
+    assert of_send(read, FILE_READ, LOCAL, STREAM, 65536).ns == pytest.approx(500 - 0.2 * 65536)
+    # Elsewhere the read adds what it adds to a send here.
+    for place, pattern in ((LOCAL, TURNS), (AWAY, STREAM)):
+        alone, spared = (of_send(read, each, place, pattern, 65536) for each in (FILE, FILE_READ))
+        assert alone.ns - spared.ns == pytest.approx(500 + 0.1 * 65536) and spared.high - spared.low > alone.high - alone.low
+    whole = process(sent(bucket(65536, 100)))
+    ways = {source: [each.way for each in of_process("server", whole, way(HERE), read, source).choices if "file" in each.way]
+            for source in ("file", "memory", "")}
+    assert ways == {"file": [FILE_READ], "memory": [], "": [FILE_READ, FILE]}
+    said = " ".join(" ".join(lines(of_process("server", whole, way(HERE), read, ""), "")).split())
+    assert "sendfile in place of read() and send(), if the bytes come from a file" in said
+
+
+def test_where_send_copies_next_to_nothing_it_is_left_and_no_switch_is_named(advise, capsys):
+    mine = process(sent(bucket(256, 10)), comm="nginx", tx_copy=2560, tx_splice=9_997_440)
+    mine["sum"]["counts"]["accepted_bytes"] = 10_000_000
+    assert advise(record(mine, remote="127.0.0.1:80")) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "leave it as it is: only 0.03% of what it sent was copied by send" in said
+    assert "switch" not in said and "MSG_ZEROCOPY" not in said
 
 
 def test_to_a_device_neither_a_call_nor_a_notification_grows_beyond_a_packet():
@@ -372,7 +398,55 @@ def test_the_command_says_it_and_exits_so(advise, capsys, words, remote, status,
     assert advise(data, *words) == status
     shown = capsys.readouterr()
     assert said in shown.out and not shown.err and len(shown.out.splitlines()) <= 24
-    assert "sweep --variants A1-plain,A3-whole" in " ".join(shown.out.split())
+    # What it prints runs as it stands: cards that nobody named are those of a guest.
+    verify = " ".join(shown.out.split()).partition("verify ")[2]
+    assert verify.startswith({0: "sudo ./tools/advise --path lo --sizes 65536 --threads 1",
+                              1: "sudo ./tools/", 4: "sudo ./tools/sweep"}[status])
+    assert ("--kernel 6.12 --counters model" in verify) == ("nic" in words)
+
+
+def test_turns_settle_an_advice_and_say_if_it_held(monkeypatch, capsys, tmp_path):
+    """At 64 KiB MSG_ZEROCOPY pays by the turns, which the prices of that machine had denied; sendfile pays besides."""
+    takes, asked = {"A3-whole": 700, "A1-file": 1500, "sendfile": 1200, "uring-zc": 2000}, []
+
+    def make(run, *_):
+        asked.append(run.arguments)
+        return SimpleNamespace(status=0, stderr="", said=json.dumps(
+            alternated.record(run.arguments, lambda name, _size: takes.get(name, 1000))))
+    monkeypatch.setattr(launch, "make", make)
+    monkeypatch.setattr(launch, "check_built", lambda _: None)
+    mine = process(sent(bucket(65536, 100)))
+    watch, prices = tmp_path / "watch.json", tmp_path / "prices.json"
+    watch.write_text(json.dumps(record(mine, remote="127.0.0.1:80")))
+    prices.write_text(json.dumps(made(cpu_read=row("cpu-read", 2638.4, points=by_size(1500, 0.3)))))
+    words = ["--record", str(watch), "--baseline", str(prices), "--quiet", "--json", "-", "--verify"]
+    assert command.main([*words, "--source", "file"]) == 1
+    data = json.loads(capsys.readouterr().out)
+    assert not schemas.faults(ROOT / "docs/advice.schema.json", data)
+    told = {each["way"]: (each["outcome"], each["held"]) for each in data["processes"][0]["verified"]}
+    assert told == {ZEROCOPY: ("pays", False), FILE_READ: ("pays", True), RING: ("alike", None), RING_ZEROCOPY: ("costs", True)}
+    assert {run[2:5] for run in asked} == {("--block", block, "65536") for block in "13"}
+    command.main([each for each in words if each not in ("--quiet", "--json", "-")])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "advice send by MSG_ZEROCOPY: by turns -30 % of processor time verified MSG_ZEROCOPY: pays, -30 %" in said
+    assert "the advice did not hold" in said and "verify " not in said
+
+
+@pytest.mark.parametrize("read, received, spliced, source", [
+    (6553600, 0, 0, "file"), (9_000_000, 0, 0, "file"), (6553600, 6553600, 0, ""), (6553600, 0, 6553600, ""), (100, 0, 0, ""),
+    (60_000_000, 0, 0, "")])
+def test_a_program_that_reads_as_much_as_it_sends_has_it_from_files(monkeypatch, read, received, spliced, source):
+    now = iter((1000, 1000 + read))
+    monkeypatch.setattr(sources, "read_bytes", lambda _: next(now))
+    reading = sources.Reading("812", None)
+    mine = process(sent(bucket(65536, 100)), tx_copy=6553600, tx_splice=spliced)
+    mine["sum"]["counts"]["returned_bytes"] = received
+    assert bool(reading.told(mine)) == bool(source)
+
+
+def test_a_process_that_is_gone_or_was_not_watched_from_the_first_tells_no_source():
+    assert sources.read_bytes(1 << 30) is None
+    assert not sources.Reading("1", None).told(process(sent(bucket(65536, 100))))
 
 
 def test_every_number_of_the_document_is_a_quantity(advise, tmp_path):
@@ -406,7 +480,8 @@ def test_a_name_or_a_number_alone_gets_its_option(capsys, word, meant):
     assert f"'{word}' is no option: {meant}" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("words", [[], ["-p", "1", "--comm", "x"], ["--record", "x", "--seconds", "1"],
+@pytest.mark.parametrize("words", [["-p", "1", "--comm", "x"], ["--seconds", "1"], ["--against", "x"], ["--path", "lo,veth"], ["--path", "peer"],
+                                   ["--path", "nic"], ["--sizes", "4"], ["-p", "1", "--out", "x"], ["-p", "1", "--path", "lo,veth"], ["--record", "x", "--seconds", "1"],
                                    ["--path", "moon", "-p", "1"], ["--record", "/nonexistent"]])
 def test_bad_words_are_one_line_and_status_2(capsys, words):
     assert command.main(words) == 2

@@ -23,7 +23,7 @@ from helpers.records import ROOT
 
 DOCS = ROOT / "docs"
 ASKED = re.compile(r'\bat\("([\w.]+)"\)')
-OTHERS = ("advice", "alternation", "failure", "beside", "crossover", "compare", "verdicts")
+OTHERS = ("advice", "alternation", "failure", "beside", "crossover", "compare", "verdicts", "ways")
 
 
 def faults(kind: str, document: dict) -> list[str]:

@@ -34,7 +34,7 @@
 
 enum {
 	COPY, ZEROCOPY, ZEROCOPY_PIECES, WRITE_PIECES, WRITE_WHOLE,
-	CPU_COPY, CPU_REFERENCE, CPU_FILE, CPU_RING, CPU_RING_REFERENCE,
+	CPU_COPY, CPU_REFERENCE, CPU_FILE, CPU_READ, CPU_RING, CPU_RING_REFERENCE,
 	TURN_COPY, TURN_REFERENCE, TURN_FILE, TURN_RING, TURN_RING_REFERENCE,
 	AWAY_COPY, AWAY_COLD, AWAY_REFERENCE, AWAY_FILE, AWAY_RING, AWAY_RING_REFERENCE,
 	ALONE_COPY, ALONE_REFERENCE, ALONE_RING_REFERENCE,
@@ -61,7 +61,7 @@ struct stream {
 	bool turns;			/* each send has an answer that is awaited */
 	bool queued;			/* nothing is notified before the connection is dropped */
 	uint64_t copied;		/* of these, where it says that bytes were copied after all */
-	int file;			/* what sendfile() sends; -1: nothing */
+	int file;			/* what sendfile() sends, or is read before a send; -1: nothing */
 	struct io_uring ring;
 };
 
@@ -120,7 +120,7 @@ static int prepare_send(struct work *w, const struct row *row)
 		return work_fail(w, errno, "no memory");
 	if (row->which == WRITE_PIECES || row->which == WRITE_WHOLE)
 		return 0;
-	if (of_file(row)) {
+	if (of_file(row) || row->which == CPU_READ) {
 		s->file = memfd_create("sent", MFD_CLOEXEC);
 		if (s->file < 0 || write(s->file, s->buffer, POOL_BYTES) != POOL_BYTES)
 			return work_fail(w, errno, "cannot write to a file in memory");
@@ -223,6 +223,20 @@ static int send_cold_copies(struct work *w, struct stream *s, uint64_t calls, ui
 	for (uint64_t i = 0; i < calls; i++)
 		if (send(s->fd, s->buffer + i % pool * bytes, bytes, MSG_NOSIGNAL) != (ssize_t)bytes)
 			return work_fail(w, errno, "the connection broke");
+	return 0;
+}
+
+/* As a file server without sendfile(): each piece is read into the same memory. */
+static int send_read(struct work *w, struct stream *s, uint64_t calls, uint64_t bytes)
+{
+	uint64_t pool = POOL_BYTES / bytes;
+
+	for (uint64_t i = 0; i < calls; i++) {
+		if (pread(s->file, s->buffer, bytes, i % pool * bytes) != (ssize_t)bytes)
+			return work_fail(w, errno, "cannot read a file in memory");
+		if (send(s->fd, s->buffer, bytes, MSG_NOSIGNAL) != (ssize_t)bytes)
+			return work_fail(w, errno, "the connection broke");
+	}
 	return 0;
 }
 
@@ -354,6 +368,8 @@ static int send_all(struct work *w, struct stream *s, const struct row *row, uin
 {
 	if (of_file(row))
 		return send_file(w, s, calls, x);
+	if (row->which == CPU_READ)
+		return send_read(w, s, calls, x);
 	if (by_ring(row))
 		return send_by_ring(w, s, calls, x, by_reference(row));
 	if (row->which == AWAY_COLD)
@@ -617,6 +633,12 @@ static const struct row rows[] = {
 	  .which = CPU_FILE, .extra = true, .calls = 8000, .quick_calls = 2000,
 	  .counted_calls = 1009, .point = sizes_of_ways, .x_unit = "bytes", .invariants = {
 		{ EXACTLY, EVENT_sends, 0, 0, 0, "no send" },
+		{ EXACTLY, WITNESS(WITNESS_BYTES), DEFAULT_BYTES, 0, 0, "every byte arrived" },
+		ON_LOOPBACK } },
+	{ .name = "cpu-read", .title = "the same by read() from the page cache and send()", .unit = "ns",
+	  .which = CPU_READ, .extra = true, .calls = 8000, .quick_calls = 2000,
+	  .counted_calls = 1009, .point = sizes_of_ways, .x_unit = "bytes", .invariants = {
+		{ EXACTLY, EVENT_sends, 1, 0, 0, "one send a call" },
 		{ EXACTLY, WITNESS(WITNESS_BYTES), DEFAULT_BYTES, 0, 0, "every byte arrived" },
 		ON_LOOPBACK } },
 	{ .name = "cpu-ring", .title = "the same by io_uring, one request at a time", .unit = "ns",

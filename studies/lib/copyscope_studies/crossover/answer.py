@@ -8,13 +8,14 @@ from statistics import median
 from typing import Any
 
 from copyscope.common.errors import Unusable
+from copyscope.common.outcomes import spans
 from copyscope.common.text import listed, now_utc
 from copyscope.model.costs import Costs
 from copyscope.runs.launch import clock
 from copyscope.runs.plan import OVERHEAD_S
 
 from .runs import MOST_PAIRS, PROCESSOR_TIME, Effort, Judge, Pairs, Side, Workload
-from .search import ALIKE, FIRST, SECOND, UNDECIDED, Found, most_sizes, ranges, search
+from .search import ALIKE, FIRST, SECOND, UNDECIDED, Found, most_sizes, search
 from .turns import Turns
 
 SCHEMA = "copyscope.crossover/1"
@@ -60,16 +61,18 @@ def what_decides(sizes: dict[int, dict[str, Any]], judged: Mapping[int, str], re
                    if many else "")
 
 
-def spans(judged: Mapping[int, str], winner: str) -> str:
+def spans_text(judged: Mapping[int, str], winner: str) -> str:
     """The sizes at which one wins: from 64 to 4096 and at 65536."""
     return listed([f"at {low}" if low == high else f"from {low} to {high}"
-                   for low, high in ranges(judged, winner)])
+                   for low, high in spans(judged, winner)])
 
 
 def sentence(judged: Mapping[int, str], names: tuple[str, str], where: str, time_up: bool,
              quantity: str) -> str:
     """The answer in words: from which size to which the second pays in place of the first."""
     first, second = names
+    if not judged:
+        return f"{second} in place of {first}, on {where}: undecided; its time was up"
     winners = set(judged.values())
     low, high = min(judged), max(judged)
     ends = f"{low} to {high} bytes on {where}, by {quantity}"
@@ -78,7 +81,7 @@ def sentence(judged: Mapping[int, str], names: tuple[str, str], where: str, time
         word = {FIRST: "never pays in place of", SECOND: "always pays in place of",
                 ALIKE: "is like"}[winners.pop()]
         return f"{second} {word} {first}, {ends}{early}"
-    told = [f"{word} {spans(judged, winner)}" for winner, word in (
+    told = [f"{word} {spans_text(judged, winner)}" for winner, word in (
         (SECOND, "pays"), (FIRST, "costs"), (ALIKE, "is like it"), (UNDECIDED, "is undecided"))
         if winner in winners]
     never = "never pays in place of" if not winners & {SECOND, UNDECIDED} else "in place of"
@@ -138,7 +141,7 @@ def record_of(question: Question, pairs: Judge, why: str, found: Found, started:
                    "contrary_bytes": list(found.contrary), "top_bytes": found.top or None,
                    "open_bytes": list(found.open), "alike_bytes": list(found.alike),
                    "pays": [{"from_bytes": low, "to_bytes": high}
-                            for low, high in ranges(winners, SECOND)],
+                            for low, high in spans(winners, SECOND)],
                    "wide_bytes": wide_sizes(pairs),
                    "time_up": found.time_up, "sentence": said},
         "sizes": [pairs.sizes[size] for size in sorted(pairs.sizes)], "proofs": []}

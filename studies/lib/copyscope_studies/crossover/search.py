@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from copyscope.common import outcomes
@@ -52,20 +52,6 @@ def pairs_to_decide(ratio: Spread, most: int) -> int | None:
     `most` in all."""
     needed = repeats_to_part(ratio)
     return None if needed > most else max(1, math.ceil(needed) - ratio.n)
-
-
-def ranges(judged: Mapping[int, str], winner: str) -> list[tuple[int, int]]:
-    """From where to where one wins at each size that was judged."""
-    found: list[tuple[int, int]] = []
-    sizes = sorted(judged)
-    for before, size in zip([0, *sizes], sizes):
-        if judged[size] != winner:
-            continue
-        if judged.get(before) == winner:
-            found[-1] = (found[-1][0], size)
-        else:
-            found.append((size, size))
-    return found
 
 
 def most_sizes(low: int, high: int, nearness: float) -> int:

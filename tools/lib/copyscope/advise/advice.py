@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from copyscope.common.tables import COPY_SITES
 from copyscope.model.changes import (
     BY_RING,
     FILE,
+    FILE_READ,
     GB,
+    OF_FILES,
+    READ_ROW,
     STREAM,
     TURNS,
     ZEROCOPY,
@@ -33,6 +36,8 @@ from .route import Way
 # Of a program that waits for each answer, sends and receives are about as many.
 MOST_PER_ANSWER = 2.0
 MOST_CONNECTIONS = 8
+# Of the bytes that a process sent: where send copied less, no way saves anything.
+LITTLE = 0.01
 
 
 @dataclass(frozen=True)
@@ -61,15 +66,24 @@ class Advice:
     source: str                     # of the bytes: file, memory or ""
     pattern: str                    # of trace_run
     unpriced: dict[str, str]        # ways without a number, and why
+    source_told: str = ""           # how the source is known, if nobody said it
 
     @property
     def verdict(self) -> str:
         """Of all ways together: one that pays is enough; without a known source none by a file. To
         send by a ring is another program: that it might pay is no reason to leave this one open."""
         verdicts = [each.verdict for each in self.choices
-                    if (each.way != FILE or self.source == "file") and
+                    if (each.way not in OF_FILES or self.source == "file") and
                     (each.way not in BY_RING or each.verdict == PAYS)]
         return next((each for each in (PAYS, UNDECIDED) if each in verdicts), LEAVE)
+
+    @property
+    def little(self) -> float | None:
+        """The share of what it sent that send copied, where that is next to nothing."""
+        whole = self.process["sum"]["counts"].get("accepted_bytes") or 0
+        copied = self.process["sum"]["sites"]["tx_copy"]["bytes"]
+        share = copied / whole if whole and copied is not None else 1.0
+        return share if share < LITTLE and not self.referenced else None
 
     @property
     def connections(self) -> int:
@@ -90,20 +104,28 @@ def pattern_of(process: dict[str, Any], sent: list[Bucket]) -> str:
     return TURNS if alike else STREAM
 
 
+def of_files(costs: Costs, source: str) -> list[str]:
+    """What sendfile may be used in place of: a send of what was read, or of what is mapped."""
+    known = not costs.lacking(READ_ROW)
+    if source == "file":
+        return [FILE_READ if known else FILE]
+    return [] if source else [*([FILE_READ] if known else []), FILE]
+
+
 def of_process(name: str, process: dict[str, Any], way: Way, costs: Costs,
-               source: str) -> Advice:
+               source: str, source_told: str = "") -> Advice:
     """Advise on one process."""
     sent, referenced = (buckets(process, SEND, each) for each in (SENT_PLAIN, SENT_BY_REFERENCE))
     pattern, choices = pattern_of(process, [*sent, *referenced]), []
     lacking = unpriced(costs)
     if sent:
-        ways = [each for each in (ZEROCOPY, FILE, *(() if lacking else BY_RING))
-                if each != FILE or source != "memory"]
+        ways = [ZEROCOPY, *of_files(costs, source), *(() if lacking else BY_RING)]
         choices += [choose(costs, each, way.route, pattern, sends_of(sent)) for each in ways]
     if referenced and not (by_ring(process) and lacking):
         choices.append(back(costs, way.route, pattern, sends_of(referenced), by_ring(process)))
-    return Advice(name, process["comm"], process, way, sent, referenced, tuple(choices), source,
-                  pattern, lacking)
+    found = Advice(name, process["comm"], process, way, sent, referenced, tuple(choices), source,
+                   pattern, lacking, source_told)
+    return found if found.little is None else replace(found, choices=(), unpriced={})
 
 
 def by_ring(process: dict[str, Any]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -11,42 +12,55 @@ from pathlib import Path
 from typing import Any
 
 from copyscope import cli
-from copyscope.cli import Parser, seconds
+from copyscope.cli import Parser, folder, seconds
 from copyscope.common.errors import Refused, Unusable
-from copyscope.common.tables import PATHS
 from copyscope.common.text import now_utc
-from copyscope.common.tree import BUILD
+from copyscope.common.tree import BUILD, ROOT
 from copyscope.files.cache import scratch_folder
 from copyscope.files.record_file import RecordFile
-from copyscope.model.choice import LEAVE, PAYS
+from copyscope.model.choice import LEAVE, PAYS, UNDECIDED
 from copyscope.records import documents
 from copyscope.records.sizes import refuse_without
 from copyscope.records.watch_record import Watched, check_watch, is_watch, whole_of
+from copyscope.runs import launch, paths
+from copyscope.runs.ways import BUDGET_S, SIZES
 
-from . import prices
+from . import of_path, prices, verified
 from .advice import Advice, as_json, of_process
 from .route import Machine, find
-from .text import lines
+from .sources import Reading
+from .text import by_turns, lines
+from .verified import Verified
 
 PROGRAM = BUILD / "watch"
 SECONDS = 10.0
 FINE, PAYING, UNUSABLE, REFUSED, OPEN = 0, 1, 2, 3, 4
+# Words that ask more closely, and have a command of their own.
+MODES, TOOLS = ("crossover", "predict"), ROOT / "tools"
 EPILOG = """\
-A watch counts for some seconds; or give its record, made with --sizes (and --cpu). What sends cost
-on this machine is measured once, in about 20 s, and kept. A change is predicted from these
-prices and from how large the sends were, in CPU time of both ends for each GB that is sent; of its
-interval docs/MODEL.md tells. Nothing is changed.
-exit: 0 leave all as it is; 1 a change pays; 2 bad usage or record, or a record without sizes;
-3 this machine refuses; 4 undecided: measure it by the command that is named
-examples: sudo ./tools/advise -p 1234
+Without a program it answers for a path: which way to send pays there from which size to which, by
+turns in one connection, in under two minutes. With --out it does so for several paths and numbers
+of connections, keeps what it found and goes on with what is missing; --against names the answers
+that are the opposite in another such folder.
+With a program a watch counts for some seconds; or give its record, made with --sizes (and --cpu).
+What sends cost on this machine is measured once, in about 20 s, and kept. A change is predicted
+from these prices and from how large the sends were, in CPU time of both ends for each GB that is
+sent; of its interval docs/MODEL.md tells. Nothing is changed.
+"advise crossover A2 A3" searches from which size to which one way pays in place of another, and
+"advise predict" holds what this model says against runs; each has its own --help.
+exit: 0 leave all as it is, or a path's answer; 1 a change pays, or an answer flipped; 2 bad usage
+or record, or a record without sizes; 3 this machine refuses; 4 undecided: measure it by the command
+that is named
+examples: sudo ./tools/advise --path lo
+          sudo ./tools/advise -p 1234
           sudo ./tools/advise --comm nginx --source file
           sudo ./tools/advise --record watch.json --json advice.json"""
 
 
 def build_parser() -> Parser:
     """Describe the options."""
-    parser = Parser("./tools/advise", EPILOG, usage="%(prog)s [options] (-p PID | --comm NAME | "
-                    "--record RECORD)\n       %(prog)s [options] -- COMMAND [ARG...]")
+    parser = Parser("./tools/advise", EPILOG, usage="%(prog)s [options] [-p PID | --comm NAME | "
+                    "--record RECORD]\n       %(prog)s [options] -- COMMAND [ARG...]")
     add = parser.add_argument
     add("-p", "--pid", metavar="PID", help="these processes: PID[,PID...], as copyscope watch")
     add("--comm", metavar="NAME", help="every process with this name")
@@ -54,10 +68,24 @@ def build_parser() -> Parser:
     add("--seconds", type=seconds, metavar="S",
         help=f"how long to watch ({SECONDS:g}; of COMMAND, until it ends)")
     add("--source", choices=("file", "memory"), default="",
-        help="where the program has what it sends; a watch cannot tell")
-    add("--path", choices=PATHS, help="where packets go, if you know better")
+        help="where the program has what it sends (a file, if it reads as much as it sends)")
+    add("--path", type=of_path.listed_paths, metavar="PATH", help="where packets go, if you know "
+        "better; without a program the path that is asked about, or several with --out (lo)")
+    paths.add_words(parser)
+    add("--sizes", type=of_path.listed_numbers, default=SIZES, metavar="N,N",
+        help="without a program: bytes of a message (64,4k,16k,64k,256k,1M)")
+    add("--threads", type=of_path.listed_numbers, default=(1,), metavar="N,N",
+        help="without a program: connections (1)")
+    add("--budget", type=seconds, default=BUDGET_S, metavar="S",
+        help=f"without a program: about how long the turns of a path may take ({BUDGET_S:g})")
+    add("--out", type=folder, metavar="DIR", help="without a program: where many go")
+    add("--sharpen", action="store_true", help="with --out: spend the budget of each path that is "
+        "there on what is undecided")
+    add("--against", type=Path, metavar="DIR", help="with --out: an older one")
     add("--baseline", type=Path, metavar="FILE",
         help="a record of tools/baseline on that machine, in place of prices measured now")
+    add("--verify", action="store_true", help="of a program: let the ways take turns on its path, "
+        "at its sizes, and say if the advice holds (a minute more)")
     add("--json", metavar="FILE", help="write the advice there, - for stdout")
     add("--quiet", action="store_true", help="no text")
     add("stray", nargs="*", help=argparse.SUPPRESS)
@@ -75,12 +103,33 @@ def parse(words: list[str]) -> argparse.Namespace:
             "--comm before it means running programs of that name, -- before it starts one"
         raise Unusable(f"{word!r} is no option: {meant}; try ./tools/advise --help")
     whom = [each for each in (options.pid, options.comm, options.record, options.command) if each]
-    if len(whom) != 1:
-        raise Unusable("name one of -p PID, --comm NAME, --record RECORD, -- COMMAND; "
-                       "try ./tools/advise --help")
+    if len(whom) > 1:
+        raise Unusable("name one of -p PID, --comm NAME, --record RECORD, -- COMMAND, or none for "
+                       "a path; try ./tools/advise --help")
+    check(options, bool(whom))
     if options.record and options.seconds:
         raise Unusable("--seconds says how long to watch: leave it out with --record")
     return options
+
+
+def check(options: argparse.Namespace, program: bool) -> None:
+    """Refuse what is of a program alone, or of a path alone."""
+    options.program = program
+    if not program:
+        for name in ("seconds", "source", "baseline", "verify"):
+            if getattr(options, name):
+                raise Unusable(f"--{name} is of a program: name one, as with -p PID")
+        if (options.against or options.sharpen) and not options.out:
+            raise Unusable("--against and --sharpen are of what --out DIR keeps: give it, too")
+        if options.out and options.json:
+            raise Unusable("--json is of one path: --out DIR has a file for each")
+        return
+    for name in ("out", "against", "sharpen"):
+        if getattr(options, name):
+            raise Unusable(f"--{name} is of paths: leave out the program")
+    if options.path and len(options.path) > 1:
+        raise Unusable("--path of a program is one")
+    options.path = options.path[0] if options.path else None
 
 
 def watch_words(options: argparse.Namespace, record: Path) -> list[str]:
@@ -114,57 +163,97 @@ def load(source: Path) -> Watched:
     return whole_of(data, source)
 
 
-def advise(record: Watched, options: argparse.Namespace, live: bool) -> list[Advice]:
-    """The advice for each process that moved anything, most first."""
+def advise(record: Watched, options: argparse.Namespace,
+           reading: Reading | None) -> list[Advice]:
+    """The advice for each process that moved anything, most first; `reading` of those that run."""
+    live = reading is not None
+    told = {process["pid"]: "" if options.source or reading is None else reading.told(process)
+            for process in record.data["processes"]}
     costs = prices.of_machine(record, options.baseline, live)
     machine = Machine(record.at("machine.kernel"), live)
     found = [of_process(verdict["process"], process,
-                        find(record.data, process, machine, options.path), costs, options.source)
+                        find(record.data, process, machine, options.path), costs,
+                        options.source or "file" * bool(told[process["pid"]]), told[process["pid"]])
              for process, verdict in zip(record.data["processes"], record.data["verdicts"])]
-    return sorted((each for each in found if each.choices),
+    return sorted((each for each in found if each.choices or each.little is not None),
                   key=lambda each: -sum(sent.bytes for sent in (*each.sent, *each.referenced)))
 
 
-def document(record: Watched, found: list[Advice]) -> dict[str, Any]:
+def verify(found: list[Advice], quiet: bool) -> dict[int, list[Verified]]:
+    """What turns say of the advice for each process, by its place; of one whose path has no turns
+    nothing."""
+    told = {}
+    for number, each in enumerate(found):
+        if each.choices and by_turns(each):
+            launch.check_built(launch.HOST)
+            told[number] = verified.verify(each, (lambda line: None) if quiet else launch.overwrite)
+    return told
+
+
+def document(record: Watched, found: list[Advice],
+             told: dict[int, list[Verified]]) -> dict[str, Any]:
     """The advice as JSON."""
+    of_all = [as_json(each) for each in found]
+    for number, each in told.items():
+        of_all[number]["verified"] = [{
+            "way": one.way, "outcome": one.outcome, "held": one.held, "ratio": {
+                "median": one.ratio.middle, "low": one.ratio.low, "high": one.ratio.high,
+                "n": one.ratio.n}} for one in each]
     return {"schema": "copyscope.advice/1", "made": now_utc(), "record": record.data["id"],
-            "machine": record.data["machine"], "processes": [as_json(each) for each in found]}
+            "machine": record.data["machine"], "processes": of_all}
 
 
-def status_of(found: list[Advice]) -> int:
+def verdict_of(advice: Advice, told: list[Verified] | None) -> str:
+    """What turns say where they were taken, or else the advice."""
+    if not told:
+        return advice.verdict
+    return PAYS if verified.paying(advice, told) else \
+        UNDECIDED if verified.still_open(advice, told) else LEAVE
+
+
+def status_of(found: list[Advice], told: dict[int, list[Verified]]) -> int:
     """The exit status."""
-    verdicts = {each.verdict for each in found}
+    verdicts = {verdict_of(each, told.get(number)) for number, each in enumerate(found)}
     return PAYING if PAYS in verdicts else FINE if verdicts <= {LEAVE} else OPEN
 
 
-def tell(record: Watched, options: argparse.Namespace, live: bool, out: RecordFile | None) -> int:
+def tell(record: Watched, options: argparse.Namespace, reading: Reading | None,
+         out: RecordFile | None) -> int:
     """Say and write the advice."""
-    found = advise(record, options, live)
-    written = json.dumps(document(record, found), indent=1) + "\n"
+    found = advise(record, options, reading)
+    told = verify(found, options.quiet) if options.verify else {}
+    written = json.dumps(document(record, found, told), indent=1) + "\n"
     if out:
         out.write(written)
     elif options.json:
         print(written, end="")
     if not options.quiet:
         named = str(options.record) if options.record else ""
-        said = [line for each in found for line in lines(each, named)] or \
+        said = [line for number, each in enumerate(found)
+                for line in lines(each, named, told.get(number, ()))] or \
             ["no process sent anything: there is nothing to advise on"]
         print(*said, sep="\n", file=sys.stderr if options.json == "-" else sys.stdout)
-    return status_of(found)
+    return status_of(found, told)
 
 
 def conduct(options: argparse.Namespace, out: RecordFile | None) -> int:
     """Watch or read, then advise."""
     if options.record:
-        return tell(load(options.record), options, False, out)
+        return tell(load(options.record), options, None, out)
     with scratch_folder() as folder:
         record = folder / "watch.json"
-        return watch(options, record) or tell(load(record), options, True, out)
+        reading = Reading(options.pid, options.comm)
+        return watch(options, record) or tell(load(record), options, reading, out)
 
 
 def act(words: list[str]) -> int:
     """Do what the words ask for."""
+    if words[:1] and words[0] in MODES:
+        program = str(TOOLS / words[0])
+        os.execv(program, [program, *words[1:]])
     options = parse(words)
+    if not options.program:
+        return of_path.act(options, ["./tools/advise", *words])
     if options.json in (None, "-"):
         return conduct(options, None)
     with RecordFile(options.json) as out:

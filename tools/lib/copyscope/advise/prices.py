@@ -11,7 +11,7 @@ from typing import Any
 from copyscope.common.errors import Refused, Unusable
 from copyscope.common.tree import CACHE
 from copyscope.files.cache import write_cached
-from copyscope.model.changes import RING_ROWS, ROWS
+from copyscope.model.changes import OPTIONAL_ROWS, ROWS
 from copyscope.model.costs import SAME, Costs
 from copyscope.records import documents
 from copyscope.records.documents import BadRecord
@@ -44,8 +44,8 @@ def of_machine(record: Watched, named: Path | None, live: bool) -> Costs:
     if kept.exists():
         try:
             found = load(kept, record)
-            # Of an older release, which had no rows of a ring: measured again, and replaced.
-            if found.rows.keys() >= set(RING_ROWS) or not live:
+            # Of an older release, which had fewer rows: measured again, and replaced.
+            if found.rows.keys() >= set(OPTIONAL_ROWS) or not live:
                 return found
         except BadRecord:
             pass
@@ -56,7 +56,7 @@ def of_machine(record: Watched, named: Path | None, live: bool) -> Costs:
     if os.geteuid() != 0:
         raise Refused("measuring prices needs root; or give --baseline FILE")
     print("advise: measuring what sends cost on this machine, once", file=sys.stderr, flush=True)
-    said = baseline.measure_in_turn(ROWS, RING_ROWS)
+    said = baseline.measure_in_turn(ROWS, OPTIONAL_ROWS)
     Costs(documents.parse_json(said, "the baseline"), "the baseline").check_machine(record)
     write_cached(kept, lambda stream: stream.write(said))
     return load(kept, record)

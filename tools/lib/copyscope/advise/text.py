@@ -4,23 +4,38 @@ from __future__ import annotations
 
 import shlex
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from copyscope.common.tables import PATHS_OF_NICS, PATHS_OF_ONE_HOST
 from copyscope.common.text import listed, size_text, wrapped
 from copyscope.common.tree import called
-from copyscope.model.changes import BY_RING, FILE, RING, RING_ZEROCOPY, Change
+from copyscope.model.changes import (
+    BY_RING,
+    FILE,
+    FILE_READ,
+    OF_FILES,
+    RING,
+    RING_ZEROCOPY,
+    STREAM,
+    Change,
+)
 from copyscope.model.choice import LEAVE, PAYS, PLAIN, Choice
 from copyscope.records.sizes import Bucket, chief_sizes
+from copyscope.report.alternation import percent
 
 from .advice import Advice, copied, cpu_of_copies, payload_bytes, per_gb_of_copies
+from .verified import Verified, paying, still_open
 
 SWITCHES = Path(__file__).with_name("switches.toml")
 # The variant of trace_run that sends so.
-VARIANTS = {"MSG_ZEROCOPY": "A3-whole", FILE: "sendfile", PLAIN: "A3-whole", RING: "uring",
-            RING_ZEROCOPY: "uring-zc"}
+VARIANTS = {"MSG_ZEROCOPY": "A3-whole", FILE: "sendfile", FILE_READ: "sendfile",
+            PLAIN: "A3-whole", RING: "uring", RING_ZEROCOPY: "uring-zc"}
+# For what a minute did not settle.
+LONGER = " --budget 300"
 MOST_SIZES = 4
-INDENT = " " * 10
+INDENT = " " * 11
 NAMES = {"tx_copy": "copied by send", "rx_copy": "copied by recv", "late_copy": "copied late",
          "user_gather": "gathered by the program"}
 
@@ -71,8 +86,12 @@ def hindrances(advice: Advice) -> list[str]:
 
 def of_choice(choice: Choice, source: str) -> str:
     """What one way would change."""
-    name = choice.way if choice.way != FILE or source == "file" else \
-        f"{choice.way}, if the bytes come from a file (not known: --source file says so)"
+    name = choice.way
+    if choice.way in OF_FILES:
+        name = "sendfile in place of read() and send()" if choice.way == FILE_READ else \
+            "sendfile in place of send() alone"
+        name += "" if source == "file" else \
+            ", if the bytes come from a file (not known: --source file says so)"
     name = "plain sends again" if choice.way == PLAIN else name
     best = choice.best
     until = "below" if choice.way == PLAIN else "from"
@@ -90,7 +109,8 @@ def switch_of(comm: str, ways: list[str]) -> dict[str, Any] | None:
     """The switch of a known program."""
     rows = tomllib.loads(SWITCHES.read_text(encoding="utf-8"))["switches"]
     return next((row for row in rows if any(comm.startswith(each) for each in row["comm"])
-                 and (row["way"] in ways or row["way"] == "splice")), None)
+                 and (row["way"] in ways or row["way"] == "splice" or
+                      row["way"] == FILE and FILE_READ in ways)), None)
 
 
 def is_on(way: str, sites: dict[str, Any]) -> bool:
@@ -99,47 +119,83 @@ def is_on(way: str, sites: dict[str, Any]) -> bool:
     return way in ("splice", FILE) and spliced > copied
 
 
+def by_turns(advice: Advice) -> bool:
+    """Whether ways can take turns on its path: not where each send waits for its answer, on two
+    hosts, or between cards that nobody named."""
+    return advice.pattern == STREAM and advice.way.path in PATHS_OF_ONE_HOST and \
+        advice.way.path not in PATHS_OF_NICS
+
+
 def verify(advice: Advice, record: str) -> str:
-    """The command that measures what is only predicted here."""
-    ways = dict.fromkeys(VARIANTS[each.way] for each in advice.choices
-                         if each.verdict == PAYS or each.way not in (FILE, *BY_RING) or
-                         each.way == FILE and each.verdict != LEAVE)
+    """The command that measures what is only predicted here: by turns, by runs that follow each
+    other or, of cards that this machine may not have, by instructions in a guest."""
     found: list[Bucket] = [*advice.sent, *advice.referenced]
-    sizes = f"--sizes-from {shlex.quote(record)}" if record else \
-        "--sizes " + ",".join(map(str, chief_sizes(found, MOST_SIZES)))
+    sizes = ",".join(map(str, chief_sizes(found, MOST_SIZES)))
+    if by_turns(advice):
+        return called(f"sudo ./tools/advise --path {advice.way.path} --sizes {sizes} "
+                      f"--threads {advice.connections}")
+    ways = dict.fromkeys(VARIANTS[each.way] for each in advice.choices if each.way not in BY_RING
+                         or each.verdict == PAYS)
     host = f"--host {shlex.quote(advice.way.host)} " if advice.way.host else ""
+    cards = "--kernel 6.12 --counters model " if advice.way.path in PATHS_OF_NICS else ""
+    sizes = f"--sizes-from {shlex.quote(record)}" if record else f"--sizes {sizes}"
     return called(f"sudo ./tools/sweep --variants A1-plain,{','.join(ways)} {sizes} "
                   f"--threads {advice.connections} --path {advice.way.path} "
-                  f"{host}--pattern {advice.pattern}")
+                  f"{host}{cards}--pattern {advice.pattern}")
 
 
 def conclusion(advice: Advice) -> str:
     """What to do."""
     paying = [each for each in advice.choices if each.verdict == PAYS and
-              (each.way != FILE or advice.source == "file")]
+              (each.way not in OF_FILES or advice.source == "file")]
     if paying:
         best = min(paying, key=lambda each: each.best.per_gb.ns)
         size = size_text(best.best.from_bytes) if best.best.from_bytes else ""
+        way = FILE if best.way == FILE_READ else best.way
         return {PLAIN: f"send plain{' below ' + size if size else ''}"}.get(
-            best.way, f"send by {best.way} from {size} on")
+            way, f"send by {way} from {size} on")
     return "leave it as it is" if advice.verdict == LEAVE else \
         "undecided: measure it by the command below"
 
 
-def lines(advice: Advice, record: str) -> list[str]:
-    """Everything of one process."""
+def settled(advice: Advice, verified: Sequence[Verified]) -> str:
+    """What to do when turns were taken: what they say."""
+    found = {each.way: each for each in verified}
+    best = min(paying(advice, verified), key=lambda way: found[way].ratio.middle, default="")
+    if best:
+        name = {FILE_READ: FILE, PLAIN: "plain sends"}.get(best, best)
+        return f"send by {name}: by turns {percent(found[best].ratio.middle)} of processor time"
+    return "leave it as it is: no way pays" if not still_open(advice, verified) else \
+        "undecided: turns of a minute do not settle it; those of the command below may"
+
+
+def lines(advice: Advice, record: str, verified: Sequence[Verified] = ()) -> list[str]:
+    """Everything of one process; what turns said of it in place of the command that asks them."""
+    if advice.little is not None:
+        return told(advice, [("today", today(advice)), ("advice", "leave it as it is: only "
+                             f"{advice.little:.2%} of what it sent was copied by send")])
     if not advice.choices:
         return [f"{advice.name}: it sent nothing that could go another way"]
     rows = [("today", today(advice)), ("path", advice.way.told),
             *(("", each) for each in hindrances(advice)),
+            *([("source", advice.source_told)] if advice.source_told else []),
             *(("change" if not number else "", of_choice(each, advice.source))
               for number, each in enumerate(advice.choices)),
             *(("", f"{way}: not predicted: {why}") for way, why in advice.unpriced.items()),
-            ("advice", conclusion(advice)), ("verify", verify(advice, record))]
+            ("advice", settled(advice, verified) if verified else conclusion(advice)),
+            *(("verified" if not number else "", each.text)
+              for number, each in enumerate(verified))]
+    if not verified or not paying(advice, verified) and still_open(advice, verified):
+        rows.append(("verify", verify(advice, record) + (LONGER if verified else "")))
     switch = switch_of(advice.comm, [each.way for each in advice.choices])
-    if switch and not is_on(switch["way"], advice.process["sites"]):
+    if switch and not is_on(switch["way"], advice.process["sum"]["sites"]):
         rows.append(("switch", f"{switch['way']}: {switch['set']} ({switch['source']})"))
+    return told(advice, rows)
+
+
+def told(advice: Advice, rows: list[tuple[str, str]]) -> list[str]:
+    """Rows of a name and a text, below the process."""
     said = [f"{advice.name}:"]
     for name, text in rows:
-        said += wrapped(f"  {name:8}{text}", INDENT)
+        said += wrapped(f"  {name:9}{text}", INDENT)
     return said

@@ -46,13 +46,6 @@ def kept_at() -> Path:
     return make_runs_folder() / f"{at}-alternate-{os.getpid()}.json"
 
 
-def tell(line: str) -> None:
-    """A line that the next one overwrites, on a terminal."""
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r\x1b[K{line}")
-        sys.stderr.flush()
-
-
 def act(words: list[str]) -> int:
     """Do what the words ask for."""
     started = now_utc()
@@ -66,8 +59,8 @@ def act(words: list[str]) -> int:
         # Before the work.
         file = None if options.json == "-" else \
             stack.enter_context(RecordFile(options.json or kept_at()))
-        made = runs.make(wanted, (lambda line: None) if options.quiet else tell)
-        tell("")
+        made = runs.make(wanted, (lambda line: None) if options.quiet else launch.overwrite)
+        launch.overwrite("")
         data = document(made, started, ["./tools/trace_run", *words])
         write(data, file, options.quiet)
     return 0

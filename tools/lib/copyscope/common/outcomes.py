@@ -81,6 +81,20 @@ def won_up_to(judged: Mapping[int, str], first: int, winner: str) -> int:
     return top
 
 
+def spans(judged: Mapping[int, str], outcome: str) -> list[tuple[int, int]]:
+    """From which size to which an outcome holds at each that was judged."""
+    found: list[tuple[int, int]] = []
+    sizes = sorted(judged)
+    for before, size in zip([0, *sizes], sizes):
+        if judged[size] != outcome:
+            continue
+        if judged.get(before) == outcome:
+            found[-1] = (found[-1][0], size)
+        else:
+            found.append((size, size))
+    return found
+
+
 def inverse(ratio: Spread) -> Spread:
     """The same told the other way round: of time as of throughput."""
     return Spread(1 / ratio.middle, 1 / ratio.high, 1 / ratio.low, ratio.n)

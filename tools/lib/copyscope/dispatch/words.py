@@ -52,7 +52,8 @@ WATCH_VALUES = {"--comm": (COMMS,), "-p": (PIDS,), "--pid": (PIDS,), "--netns": 
 WORDS = (
     Word("watch", BUILD / "watch", "watch sockets of any program: what was copied, and why",
          firsts=(COMMS,), values=WATCH_VALUES),
-    Word("advise", TOOLS / "advise", "say what copying costs a program, and what would pay",
+    Word("advise", TOOLS / "advise", "say which way to send pays, for a path or a program",
+         firsts=("crossover", "predict"),
          values={"--comm": (COMMS,), "-p": (PIDS,), "--pid": (PIDS,), "--path": PATHS,
                  "--source": ("file", "memory")}),
     Word("run", TOOLS / "trace_run", "run a TCP workload and show where its payload is copied",

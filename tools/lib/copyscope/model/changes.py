@@ -17,6 +17,9 @@ from .costs import Costs, straight
 LOCAL, AWAY = "local", "away"
 PLACES = (LOCAL, AWAY)
 ZEROCOPY, FILE = "MSG_ZEROCOPY", "sendfile"
+# In place of a read() and a send: what a file server spares.
+FILE_READ = "sendfile for read()"
+OF_FILES = (FILE, FILE_READ)
 # By io_uring, one request at a time.
 RING, RING_ZEROCOPY = "io_uring SEND", "io_uring SEND_ZC"
 BY_RING = (RING, RING_ZEROCOPY)
@@ -38,6 +41,10 @@ ROWS = ("cpu-copy", "cpu-reference", "cpu-file", "turn-copy", "turn-reference", 
 # Those of a ring, which a kernel may refuse.
 RING_ROWS = ("cpu-ring", "cpu-ring-reference", "turn-ring", "turn-ring-reference", "away-ring",
              "away-ring-reference", "alone-ring-reference")
+# A send of what was read from the page cache before; a record of before has no such row.
+READ = "read"
+READ_ROW = f"{PREFIX[STREAM]}-{READ}"
+OPTIONAL_ROWS = (*RING_ROWS, READ_ROW)
 # The longest send of rows away-*: what one acknowledgement covers, and notifies at once.
 PACKET_BYTES = 65536
 # And of rows alone-*, the only one.
@@ -163,6 +170,8 @@ def at_least(change: Change, floor: float) -> Change:
 def of_send(costs: Costs, way: str, place: str, pattern: str, size: float, base: str = COPY
             ) -> Change:
     """What one send of so many bytes changes by, if it goes that way instead of as it does."""
+    if way == FILE_READ:
+        return of_file_read(costs, place, pattern, size)
     row = ROW_OF[way]
     if place == AWAY:
         return to_device(costs, pattern, size, row, base)
@@ -170,3 +179,12 @@ def of_send(costs: Costs, way: str, place: str, pattern: str, size: float, base:
         return between(costs, pattern, row, size, base)
     return at_least(between(costs, pattern, row, size, base),
                     between(costs, pattern, row, 0, base).low)
+
+
+def of_file_read(costs: Costs, place: str, pattern: str, size: float) -> Change:
+    """What sendfile changes where each send has a read() before it. That takes the same wherever
+    packets go, and has a row for a stream here."""
+    if (place, pattern) == (LOCAL, STREAM):
+        return between(costs, pattern, ROW_OF[FILE], size, READ)
+    return of_send(costs, FILE, place, pattern, size) + \
+        between(costs, STREAM, READ, size).times(-1)

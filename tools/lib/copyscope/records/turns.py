@@ -35,16 +35,22 @@ def rounds(start: Start) -> list[list[int]]:
     return found
 
 
-def ratios(start: Start, way: int, cost: Cost) -> list[float]:
-    """What a variant took over what the first one took, round by round."""
-    return [cost(start, turns[way]) / cost(start, turns[0]) for turns in rounds(start)]
+def ratios(start: Start, way: int, cost: Cost, base: int = 0) -> list[float]:
+    """What a variant took over what another one took, the first if none is named, round by
+    round."""
+    return [cost(start, turns[way]) / cost(start, turns[base]) for turns in rounds(start)]
 
 
-def over_starts(starts: Sequence[Start], way: int, cost: Cost) -> Spread | None:
+def medians(starts: Sequence[Start], way: int, cost: Cost, base: int = 0) -> list[float]:
+    """The median of each start that has a whole round."""
+    return [median(each) for start in starts if (each := ratios(start, way, cost, base))]
+
+
+def over_starts(starts: Sequence[Start], way: int, cost: Cost, base: int = 0) -> Spread | None:
     """The median over starts of each start's median, with its interval. What lies where in memory
     differs between starts and not between rounds, so the interval is of starts; that of rounds
     alone would leave it out. None: no start has a whole round."""
-    found = [median(each) for start in starts if (each := ratios(start, way, cost))]
+    found = medians(starts, way, cost, base)
     return spread(found) if found else None
 
 

@@ -10,13 +10,13 @@ from typing import Any
 from copyscope.common.errors import Unusable
 from copyscope.common.text import laid_out, short, wrapped
 from copyscope.records import documents
-from copyscope.report import alternation
+from copyscope.report import alternation, ways
 
 Document = dict[str, Any]
 # Which command makes each kind, and prints all of it.
 MAKERS = {"baseline": "baseline", "crossover": "crossover", "facts": "facts", "verdicts": "claims",
-          "alternation": "trace_run", "compare": "compare", "beside": "beside_lmbench",
-          "plan": "sweep", "failure": "sweep"}
+          "alternation": "trace_run", "ways": "advise", "compare": "compare",
+          "beside": "beside_lmbench", "plan": "sweep", "failure": "sweep"}
 
 
 def machine(data: Document) -> str:
@@ -75,7 +75,7 @@ def of_verdicts(data: Document) -> list[str]:
 
 SHOWN: dict[str, Callable[[Document], list[str]]] = {
     "alternation": alternation.lines, "baseline": of_baseline, "crossover": of_crossover,
-    "facts": of_facts, "verdicts": of_verdicts}
+    "facts": of_facts, "verdicts": of_verdicts, "ways": ways.lines}
 
 
 def lines(data: Any, path: Path) -> list[str] | None:

@@ -2,6 +2,7 @@
 """Makes the starts of an alternation, without probes, and a run with probes of each variant."""
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -35,6 +36,8 @@ class Asked:
     seconds: float
     blocks_ms: tuple[int, ...] = BLOCKS_MS      # starts have these in turn
     cost: turns.Cost = turns.processor_ns       # whose ratio is to be narrow
+    bases: tuple[int, ...] = ()     # whom each is held against; (): the first
+    until: float = math.inf         # by time.monotonic(): no more than the least from then on
 
 
 @dataclass
@@ -78,9 +81,12 @@ def enough(starts: list[Record], asked: Asked) -> bool:
     of 1: one that was made longer until it said something would lie."""
     if not asked.least <= len(starts) < asked.most:
         return len(starts) >= asked.most
+    if time.monotonic() > asked.until:
+        return True
     found = [each.at("experiment.alternation") for each in starts]
-    ratios = [turns.over_starts(found, way, asked.cost)
-              for way in range(1, len(found[0]["variants"]))]
+    bases = asked.bases or (0,) * len(found[0]["variants"])
+    ratios = [turns.over_starts(found, way, asked.cost, base)
+              for way, base in enumerate(bases) if way != base]
     return all(ratio and sharp(ratio) for ratio in ratios)
 
 

@@ -152,6 +152,13 @@ def record_of(run: Run, seconds: float, passes: str = BOTH, look: Look | None = 
     return outcome.said
 
 
+def overwrite(line: str) -> None:
+    """A line of progress that the next one overwrites, on a terminal; "" leaves it clean."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{line}")
+        sys.stderr.flush()
+
+
 # The progress of a sweep: a bar with the time left on a terminal, lines in a pipe.
 
 BAR = 24

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Finds where a program has what it sends: whether it reads files as it sends, by its own counters."""
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from copyscope.records.sizes import PLAIN, SEND, buckets
+
+# Of the bytes that it sends: read beside its sockets between these shares, it sends what it reads.
+LEAST, MOST = 0.9, 1.5
+
+
+def read_bytes(pid: int) -> int | None:
+    """What a process got by read() and its like, from files, pipes and sockets, and what it had
+    sendfile() send: rchar of proc_pid_io(5). None: it is gone, or not ours to look at."""
+    try:
+        lines = Path(f"/proc/{pid}/io").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) for line in lines if line.startswith("rchar:")), None)
+
+
+def pids_of(pid: str | None, comm: str | None) -> list[int]:
+    """The processes that are watched, by the words of a watch."""
+    if pid:
+        return [int(each) for each in pid.split(",") if each.isdigit()]
+    found = []
+    for file in Path("/proc").glob("[0-9]*/comm") if comm else ():
+        try:
+            if file.read_text(encoding="utf-8", errors="replace").rstrip("\n") == comm:
+                found.append(int(file.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+class Reading:
+    """What processes read while they are watched."""
+
+    def __init__(self, pid: str | None, comm: str | None) -> None:
+        self.before = {each: read_bytes(each) for each in pids_of(pid, comm)}
+
+    def of(self, process: dict[str, Any]) -> int | None:
+        """What a process read beside its sockets since then, at least: what it received counts as
+        read, though recv() does not."""
+        before, now = self.before.get(process["pid"]), read_bytes(process["pid"])
+        if before is None or now is None:
+            return None
+        counts, sites = process["sum"]["counts"], process["sum"]["sites"]
+        return now - before - (counts.get("returned_bytes") or 0) - \
+            (sites["tx_splice"]["bytes"] or 0)
+
+    def told(self, process: dict[str, Any]) -> str:
+        """Why it is taken for one that sends what it reads; "" if it is not."""
+        read, sent = self.of(process), sum(each.bytes for each in buckets(process, SEND, PLAIN))
+        if read is None or not sent or not LEAST <= read / sent <= MOST:
+            return ""
+        return f"it read {read / sent:.0%} as many bytes beside its sockets as it sent, so they " \
+            "come from files (--source memory says otherwise)"

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Holds an advice against turns that are taken on the program's path, at its sizes."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from copyscope.common.outcomes import PAYS as TAKES_LESS, UNDECIDED, answer, inverse
+from copyscope.common.spread import Spread
+from copyscope.model.changes import BY_RING, FILE_READ, OF_FILES, RING, RING_ZEROCOPY, ZEROCOPY
+from copyscope.model.choice import LEAVE, PAYS, PLAIN, Choice
+from copyscope.records.sizes import Bucket, chief_sizes
+from copyscope.report.alternation import percent
+from copyscope.runs import ways
+from copyscope.runs.ways import Place
+
+from .advice import Advice
+
+MOST_SIZES, BUDGET_S = 3, 45.0
+# What the turns are of; sendfile of mapped files is not among them.
+VARIANTS = {ZEROCOPY: "A3-whole", PLAIN: "A3-whole", FILE_READ: "sendfile", RING: "uring",
+            RING_ZEROCOPY: "uring-zc"}
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What the turns say of one way: its processor time over that of what it is used in place of,
+    for all sizes from the advised one on; whether the advice held, None if they do not tell."""
+
+    way: str
+    said: str
+    ratio: Spread
+    outcome: str
+
+    @property
+    def held(self) -> bool | None:
+        """Whether the advice held."""
+        if self.outcome == UNDECIDED or self.said not in (PAYS, LEAVE):
+            return None
+        return (self.outcome == TAKES_LESS) == (self.said == PAYS)
+
+    @property
+    def text(self) -> str:
+        """The same in words."""
+        ends = [percent(each).removesuffix(" %") for each in (self.ratio.low, self.ratio.high)]
+        told = {True: "the advice held", False: "the advice did not hold",
+                None: "not decided" if self.outcome == UNDECIDED else "that settles it"}
+        return f"{self.way}: {self.outcome}, {percent(self.ratio.middle)} of processor time " \
+            f"({' to '.join(ends)}): {told[self.held]}"
+
+
+def eligible(advice: Advice, way: str) -> bool:
+    """Whether a way decides: one by a file only where the bytes come from one."""
+    return way not in OF_FILES or advice.source == "file"
+
+
+def paying(advice: Advice, told: Sequence[Verified]) -> list[str]:
+    """The ways that pay by the turns."""
+    return [each.way for each in told if each.outcome == TAKES_LESS and eligible(advice, each.way)]
+
+
+def still_open(advice: Advice, told: Sequence[Verified]) -> bool:
+    """Whether a way may pay for all that the turns say. A ring is another program: that it might
+    pay leaves nothing open."""
+    return any(each.outcome == UNDECIDED and each.way not in BY_RING and
+               eligible(advice, each.way) for each in told)
+
+
+def weighed(rows: list[dict[str, Any]], bytes_of: dict[int, int], least: int) -> Spread | None:
+    """The ratio over several sizes, each by what its bytes take: of what both take together."""
+    used = [0.0, 0.0, 0.0, 0.0]
+    starts = []
+    for row in rows:
+        ratio, per_byte = row["processor_time"]["ratio"], row["processor_ns_per_byte"]
+        if ratio is None or per_byte is None or row["bytes"] < least:
+            continue
+        before = per_byte["median"] / ratio["median"] * bytes_of.get(row["bytes"], 1)
+        used = [used[0] + before, *(all_ + before * ratio[end] for all_, end in
+                                    zip(used[1:], ("median", "low", "high")))]
+        starts.append(ratio["n"])
+    return Spread(*(each / used[0] for each in used[1:]), min(starts)) if starts else None
+
+
+def of_choice(choice: Choice, found: ways.Found, bytes_of: dict[int, int]) -> Verified | None:
+    """What the turns say of a choice; None if they are of none such."""
+    rows = found.rows.get(VARIANTS.get(choice.way, ""))
+    # A threshold that is advised lies at the beginning of a range, a size that was measured in it.
+    least = choice.best.from_bytes if choice.verdict == PAYS and choice.way != PLAIN else 0
+    ratio = weighed(rows, bytes_of, least) if rows else None
+    if ratio is None:
+        return None
+    if choice.way == PLAIN:
+        ratio = inverse(ratio)
+    return Verified(choice.way, choice.verdict, ratio, answer(ratio).outcome)
+
+
+def verify(advice: Advice, tell: Callable[[str], None]) -> list[Verified]:
+    """Take turns as the program sends, and say of each choice what they say."""
+    sent: list[Bucket] = [*advice.sent, *advice.referenced]
+    sizes = chief_sizes(sent, MOST_SIZES)
+    bytes_of = {size: sum(each.bytes for each in sent if chief_sizes([each], 1) == [size])
+                for size in sizes}
+    found = ways.measure(Place(advice.way.path, advice.connections), tuple(sizes), BUDGET_S, tell)
+    tell("")
+    told = (of_choice(each, found, bytes_of) for each in advice.choices)
+    return [each for each in told if each]

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Prices every way to send that a kernel has, on one path, by turns; makes the document."""
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from copyscope.common.errors import Refused, Unusable
+from copyscope.common.outcomes import ALIKE_WITHIN, MOST_REPEATS, UNDECIDED
+from copyscope.common.text import listed, size_text
+from copyscope.records import turns
+from copyscope.records.run_record import Record
+from copyscope.records.ways import (
+    BASES,
+    CALLS,
+    FROM_FILE,
+    IN_PIECES,
+    PLAIN,
+    SOURCES,
+    outcomes,
+    told,
+)
+
+from .alternation import LEAST_STARTS, Asked, Made, count, make_starts
+from .alternation_document import counted, decided, interval
+
+SCHEMA = "copyscope.ways/1"
+# Ways that can share a connection: MSG_ZEROCOPY and SEND_ZC cannot, and all are held against a
+# neighbour in their own one.
+GROUPS = ((PLAIN, IN_PIECES, "A2", "A3-whole", FROM_FILE, "sendfile", "splice", "vmsplice"),
+          (PLAIN, "uring", "uring-zc", "uring-zc-fixed"))
+SIZES = (64, 4096, 16384, 65536, 262144, 1 << 20)
+COUNTED_BYTES = 65536
+# Eight ways make a round: shorter turns than of two, and as many rounds in a start.
+SECONDS, BLOCKS_MS, BUDGET_S = 0.4, (1, 3), 80.0
+MOST_STARTS = 60
+# Of the budget: for all ways at once; the rest is for those that are undecided then.
+FIRST_SHARE = 0.6
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where messages go, and over how many connections."""
+
+    path: str
+    threads: int
+    between: tuple[str, ...] = ()   # words for trace_run: addresses, devices
+
+    def words(self, size: int) -> tuple[str, ...]:
+        """What trace_run is told of all ways alike."""
+        return (str(size), str(self.threads), "--path", self.path, *self.between)
+
+
+@dataclass
+class Found:
+    """What was measured: of each way a row for each size, and why others have none."""
+
+    rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    absent: dict[str, dict[int, str]] = field(default_factory=dict)     # by size
+    copies: list[dict[str, Any]] = field(default_factory=list)
+    others: list[float] = field(default_factory=list)
+    first: Record | None = None
+
+
+def quantity(starts: list[turns.Start], way: int, base: int, cost: turns.Cost,
+             each_s: float) -> dict[str, Any]:
+    """One quantity of a way over that of what it is used in place of, and each start's."""
+    found = decided(turns.over_starts(starts, way, cost, base), each_s)
+    del found["by_length"]
+    return {**found, "starts": [round(each, 4)
+                                for each in turns.medians(starts, way, cost, base)]}
+
+
+def row(starts: list[turns.Start], group: tuple[str, ...], name: str, size: int,
+        each_s: float) -> dict[str, Any]:
+    """A way at a size."""
+    way, base = group.index(name), group.index(BASES[SOURCES[name]])
+    return {"bytes": size,
+            "processor_time": quantity(starts, way, base, turns.processor_ns, each_s),
+            "wall_time": quantity(starts, way, base, turns.wall_ns, each_s),
+            "processor_ns_per_byte": interval(turns.a_byte(starts, way, turns.processor_ns))}
+
+
+def keep(found: Found, made: Made, group: tuple[str, ...], size: int) -> None:
+    """Keep what a group's starts say."""
+    starts = [each.at("experiment.alternation") for each in made.starts]
+    found.first = found.first or made.starts[0]
+    found.others += [each.times.others_share for each in made.starts
+                     if each.times.others_share is not None]
+    for name in group:
+        if name in SOURCES:
+            found.rows.setdefault(name, []).append(row(starts, group, name, size, made.each_s))
+
+
+def bases_of(group: tuple[str, ...]) -> tuple[int, ...]:
+    """Whom each of a group is held against; what a program does today against nobody."""
+    return tuple(group.index(BASES[SOURCES[name]]) if name in SOURCES else way
+                 for way, name in enumerate(group))
+
+
+def starts_of(found: Found, place: Place, size: int, group: tuple[str, ...],
+              until: float) -> tuple[Made, tuple[str, ...]] | None:
+    """The starts of a group at a size; without its last way, which registers memory, where that is
+    refused; None if the kernel refuses the others, too."""
+    for tried in (group, group[:-1]):
+        asked = Asked(",".join(tried), place.words(size), LEAST_STARTS, MOST_STARTS, SECONDS,
+                      BLOCKS_MS, bases=bases_of(tried), until=until)
+        try:
+            return make_starts(asked, lambda line: None), tried
+        except Refused as error:
+            if group == GROUPS[0]:
+                raise
+            for name in group[-1:] if tried == group else tried:
+                if name in SOURCES:
+                    found.absent.setdefault(name, {})[size] = str(error)
+    return None
+
+
+def measure(place: Place, sizes: tuple[int, ...], budget_s: float,
+            tell: Callable[[str], None]) -> Found:
+    """Price the ways at each size, in about so many seconds."""
+    found, began = Found(), time.monotonic()
+    jobs = [(size, group) for size in sizes for group in GROUPS]
+    for number, (size, group) in enumerate(jobs):
+        tell(f"{number}/{len(jobs)} {size_text(size)}: "
+             f"{listed([CALLS[name] for name in group if name in SOURCES])}")
+        made = starts_of(found, place, size, group,
+                         began + FIRST_SHARE * budget_s * (number + 1) / len(jobs))
+        if made:
+            keep(found, *made, size)
+    sharpen(found, place, began + budget_s, tell)
+    return found
+
+
+def sharpen(found: Found, place: Place, until: float, tell: Callable[[str], None]) -> None:
+    """Let each way that is undecided at a size take turns with what it is used in place of alone,
+    which makes more rounds; first those that fewest starts would decide. Such an answer replaces
+    the one before, whatever it is."""
+    cells = [(each["processor_time"]["more_starts"] or MOST_REPEATS, each["bytes"], name)
+             for name, rows in found.rows.items() for each in rows
+             if each["processor_time"]["outcome"] == UNDECIDED]
+    for number, (_, size, name) in enumerate(sorted(cells)):
+        left_s = until - time.monotonic()
+        if left_s <= 0:
+            return
+        tell(f"{number}/{len(cells)} {size_text(size)}: {CALLS[name]}")
+        pair = (BASES[SOURCES[name]], name)
+        made = make_starts(Asked(
+            ",".join(pair), place.words(size), LEAST_STARTS, MOST_STARTS, SECONDS, BLOCKS_MS,
+            until=time.monotonic() + left_s / (len(cells) - number)), lambda line: None)
+        rows = found.rows[name]
+        starts = [each.at("experiment.alternation") for each in made.starts]
+        at = next(at for at, each in enumerate(rows) if each["bytes"] == size)
+        rows[at] = row(starts, pair, name, size, made.each_s)
+
+
+def count_all(found: Found, place: Place, tell: Callable[[str], None]) -> None:
+    """What each way copies, by a run with probes of its own."""
+    assert found.first is not None
+    for name in dict.fromkeys((*BASES.values(), *found.rows)):
+        tell(f"{CALLS[name]} with probes")
+        asked = Asked(name, place.words(COUNTED_BYTES), 1, 1, 0.0)
+        found.copies.append(counted(name, count(asked, name, found.first)))
+
+
+def document(found: Found, place: Place, started: str, command: list[str]) -> dict[str, Any]:
+    """All of it, by docs/ways.schema.json."""
+    first = found.first
+    assert first is not None
+    return {
+        "schema": SCHEMA, "started": started, "command": command, "tool": first.data["tool"],
+        "machine": first.data["machine"], "path": first.at("experiment.path"),
+        "threads": place.threads, "receiver": first.workload("receiver"), "seconds": SECONDS,
+        "alike_within": ALIKE_WITHIN,
+        "others_median": median(found.others) if found.others else None,
+        "ways": [{"variant": name, "call": CALLS[name], "source": SOURCES[name],
+                  "in_place_of": BASES[SOURCES[name]], "answer": told(outcomes(rows)),
+                  "sizes": rows} for name, rows in found.rows.items()],
+        "absent": [{"variant": name, "bytes": list(whys), "why": next(iter(whys.values()))}
+                   for name, whys in found.absent.items()],
+        "counted": found.copies}
+
+
+def refuse_elsewhere(data: dict[str, Any]) -> None:
+    """Refuse to go on with a document of another kernel."""
+    kernel = data["machine"]["kernel"]
+    if kernel != os.uname().release:
+        raise Unusable(f"this is kernel {os.uname().release}, and what is there is of {kernel}: "
+                       "give another --out")
