@@ -43,6 +43,7 @@ COUNTS = {
     "pin": {"system calls": 2, "bytes arrived": 4096, "page faults": 0, "voluntary context switches": 0},
     "cpu-copy": {"sendto calls": 1, "bytes arrived": 4096, "packets of other devices": 0},
     "cpu-file": {"sendto calls": 0, "bytes arrived": 4096},
+    "cpu-read": {"pread64 calls": 1, "sendto calls": 1, "bytes arrived": 4096},
     "cpu-ring": {"sendto calls": 0, "sendmsg calls": 0, "bytes arrived": 4096},
     "turn-ring-reference": {"sendto calls": 1, "sendmsg calls": 0, "notifications read": 1},
     "away-file": {"sendto calls": 0, "bytes queued": 4096, "packets by the device's statistics": 0},

@@ -635,9 +635,10 @@ static const struct row rows[] = {
 		{ EXACTLY, EVENT_sends, 0, 0, 0, "no send" },
 		{ EXACTLY, WITNESS(WITNESS_BYTES), DEFAULT_BYTES, 0, 0, "every byte arrived" },
 		ON_LOOPBACK } },
-	{ .name = "cpu-read", .title = "the same by read() from the page cache and send()", .unit = "ns",
+	{ .name = "cpu-read", .title = "the same by pread() from the page cache and send()", .unit = "ns",
 	  .which = CPU_READ, .extra = true, .calls = 8000, .quick_calls = 2000,
 	  .counted_calls = 1009, .point = sizes_of_ways, .x_unit = "bytes", .invariants = {
+		{ EXACTLY, EVENT_preads, 1, 0, 0, "one read call a call" },
 		{ EXACTLY, EVENT_sends, 1, 0, 0, "one send a call" },
 		{ EXACTLY, WITNESS(WITNESS_BYTES), DEFAULT_BYTES, 0, 0, "every byte arrived" },
 		ON_LOOPBACK } },
