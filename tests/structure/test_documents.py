@@ -13,7 +13,7 @@ README, INDEX = ROOT / "README.md", ROOT / "docs/INDEX.md"
 PAGES = [README, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", ROOT / "results/README.md", ROOT / "results/bench.md",
          ROOT / "results/caches/README.md", ROOT / "results/baseline/report.md",
          *sorted((ROOT / "docs").glob("*.md"))]
-MOST_LINES = 140
+MOST_LINES = 152
 # What a clone takes for results; with pictures as outlines, and all tables unpacked, it was twice as much.
 MOST_RESULTS = 14_000_000
 LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)|src=\"([^\"]+)\"")

@@ -187,6 +187,16 @@ def test_a_way_pays_by_committed_records_alone():
     assert answer.pays(bare, way("send", "A3")) == answer.calls(bare, way("send", "A3")) == "not measured"
 
 
+def test_what_took_turns_says_where_it_pays_and_the_readme_has_eight_such_rows():
+    assert {(data["path"]["kind"], data["threads"]) for data in FOUND.turned} == {
+        (path, threads) for path in ("lo", "veth") for threads in (1, 4)}
+    assert answer.pays(FOUND, way("send", "A3-whole")) == "lo: never; veth: never"
+    assert answer.pays(FOUND, way("send", "sendfile")).startswith("lo: pays 4 KiB to 1 MiB, costs at 64 B; veth: ")
+    rows = answer.chosen(FOUND)
+    assert len(rows) == 8 and not any("not measured" in row for row in rows)
+    assert "".join(rows) in (ROOT / "README.md").read_text()
+
+
 def test_every_way_is_predicted_or_says_what_has_no_price(tmp_path):
     costs = Costs.load(MODEL / "baseline.json")
     folder = unpacked(MODEL / "runs.tar.xz", tmp_path) / "runs"

@@ -13,13 +13,15 @@ from typing import Any
 from copyscope.common.outcomes import won_up_to
 from copyscope.common.tables import COPY_SITES, PATHS_OF_ONE_HOST, TLS_SITES
 from copyscope.common.text import size_text
-from copyscope.records import documents
+from copyscope.records import documents, ways
 from copyscope.records.copies import number
 from copyscope_studies.ways import CALLS, CALLS_OF, PLAIN, WAYS, Way
 
-SHEET, FACTS, CROSSOVERS = "ways.csv", "facts.json", "crossovers"
+SHEET, FACTS, CROSSOVERS, TURNS = "ways.csv", "facts.json", "crossovers", "turns"
 # A profile whose variants are all read by the plain receiver; its crossovers lie beside the folder.
 PLAIN_PROFILE = "mt25029"
+# Of README's table.
+SHOWN_PATHS = ("lo", "veth", "nic")
 UNMEASURED, ABSENT = "not measured", "absent"
 ENDS = {"send": "to send", "receive": "to receive"}
 # What a way needs: the first release that has it, by its manual page, and what else.
@@ -53,6 +55,7 @@ class Found:
     cells: Sequence[Cell]
     calls: dict[str, int | None]
     crossings: Sequence[dict[str, Any]]
+    turned: Sequence[dict[str, Any]] = ()   # records of ways that took turns
 
     @property
     def kernels(self) -> list[str]:
@@ -76,7 +79,9 @@ def load(folder: Path | None, sheet: str = "") -> Found:
     return Found(list(csv.DictReader(io.StringIO(sheet))),
                  {each["of"]: each["number"] for each in facts if each["name"] == CALLS},
                  [*crossings(folder / CROSSOVERS),
-                  *crossings(folder.parent / CROSSOVERS, PLAIN_PROFILE)] if folder else [])
+                  *crossings(folder.parent / CROSSOVERS, PLAIN_PROFILE)] if folder else [],
+                 [documents.load(each, "ways", "remove the file to measure it again")
+                  for each in sorted((folder / TURNS).glob("*.json"))] if folder else [])
 
 
 def chief(found: Found) -> str:
@@ -145,15 +150,39 @@ def needs(way: Way) -> str:
 
 
 def pays(found: Found, way: Way) -> str:
-    """From which sizes on it is faster than the plain one, by path, with one connection."""
+    """Where it pays by turns, by path, with one connection; of what took none, from which sizes on
+    it is faster than the plain one."""
     if way.word == PLAIN:
         return "-"
+    by_turns = turned(found, way)
+    if by_turns:
+        return "; ".join(f"{path}: {ways.told(ways.outcomes(each['sizes']))}"
+                         for path, each in by_turns.items())
     mine: dict[str, str] = {}
     for each in found.crossings:
         if (each["first"], each["second"], each["threads"]) == (PLAIN, way.word, 1):
             # Searches of ways come first, and are of one day.
             mine.setdefault(each["path"]["kind"], when(each, way.word))
     return "; ".join(f"{path}: {answer}" for path, answer in mine.items()) or UNMEASURED
+
+
+def turned(found: Found, way: Way) -> dict[str, dict[str, Any]]:
+    """What turns say of a way to send, by path, with one connection."""
+    return {data["path"]["kind"]: each for data in found.turned if data["threads"] == 1
+            for each in data["ways"] if way.end == "send" and each["variant"] == way.name}
+
+
+def chosen(found: Found) -> list[str]:
+    """The rows of README: the ways that people choose between."""
+    rows = []
+    for name, source in ways.SOURCES.items():
+        way = next(each for each in WAYS if (each.end, each.name) == ("send", name))
+        copies_ = ", ".join(copied(found.cell(chief(found), way, path)) for path in SHOWN_PATHS)
+        told = turned(found, way)
+        rows.append(f"| {ways.CALLS[name]} | {ways.CALLS[ways.BASES[source]]} | {copies_} | " +
+                    " | ".join(ways.brief(ways.outcomes(told[path]["sizes"])) if path in told else
+                               UNMEASURED for path in ("lo", "veth")) + " |\n")
+    return rows
 
 
 def when(record: dict[str, Any], variant: str) -> str:

@@ -71,9 +71,13 @@ def page(rows: Sequence[Row], found: answer.Found, made: Made) -> str:
             f"A sender is read by `{RECV}`, and a receiver gets "
             f"what `{PLAIN}` sends, unless the row says otherwise. Pages are pinned, and "
             "system calls made, for a message; system calls are of the row's own end, native, by "
-            "`tools/facts --only calls`. It pays where it is faster than "
-            f"`{PLAIN}` to `{RECV}`, one connection, by `tools/crossover --ways`; four connections "
-            "are in [crossovers](crossovers/crossovers.md). "
+            "`tools/facts --only calls`. Where a way pays turns say, by processor time of both "
+            "ends, one connection ([turns](turns/turns.md) has four, too, and each number): "
+            "`sendfile` and `splice` beside reading and sending, `A2` beside `A1`, others beside "
+            f"`{PLAIN}`. "
+            f"Of a row that took no turns it is where it is faster than `{PLAIN}` to `{RECV}`, by "
+            "`tools/crossover --ways`; four connections are in "
+            "[crossovers](crossovers/crossovers.md). "
             f"Every run has its sites in [{answer.SHEET}]({answer.SHEET}).", ""]
     for kernel in found.kernels:
         mine = [row for row in rows if kernel_of(row) == kernel]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Finds where a program has what it sends: whether it reads files as it sends, by its own counters."""
+"""Finds where a program has what it sends: whether it reads files as it sends, as it is counted."""
 from __future__ import annotations
 
 from pathlib import Path

@@ -24,6 +24,13 @@ def outcomes(rows: list[dict[str, Any]], key: str = "processor_time") -> dict[in
     return {each["bytes"]: each[key]["outcome"] for each in rows}
 
 
+def ends_of(judged: dict[int, str], outcome: str, alone: str = "") -> str:
+    """Where an outcome holds: 4 KiB to 64 KiB and 1 MiB; `alone` stands before a size by itself."""
+    return listed([alone + size_text(low) if low == high else
+                   f"{size_text(low)} to {size_text(high)}"
+                   for low, high in spans(judged, outcome)])
+
+
 def told(judged: dict[int, str]) -> str:
     """The answer of one way in words: pays 16 KiB to 1 MiB, costs at 64 B."""
     found = set(judged.values())
@@ -31,17 +38,9 @@ def told(judged: dict[int, str]) -> str:
         return "always" if PAYS in found else "never"
     parts = []
     for outcome in (PAYS, ALIKE, COSTS, UNDECIDED):
-        where = listed([f"at {size_text(low)}" if low == high else
-                        f"{size_text(low)} to {size_text(high)}"
-                        for low, high in spans(judged, outcome)])
+        where = ends_of(judged, outcome, "at ")
         parts += [f"{outcome} {where}"] if where else []
     return ("never: " if not found & {PAYS, UNDECIDED} else "") + ", ".join(parts)
-
-
-def ends_of(judged: dict[int, str], outcome: str) -> str:
-    """Where an outcome holds: 4 KiB to 64 KiB and 1 MiB."""
-    return listed([size_text(low) if low == high else f"{size_text(low)} to {size_text(high)}"
-                   for low, high in spans(judged, outcome)])
 
 
 def brief(judged: dict[int, str]) -> str:
