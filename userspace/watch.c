@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "userspace/common/json.h"
+#include "userspace/common/numbers.h"
 #include "userspace/common/printable.h"
 #include "userspace/common/streams.h"
 #include "userspace/common/system/machine.h"
@@ -51,9 +53,15 @@ static void nothing(void *arg)
 {
 }
 
-static int open_file(struct record_file *file, const char *option, const char *asked)
+/* Without a word of it the record stays where runs leave theirs, if somebody on this host reads the report. */
+static bool keeps(const struct conduct *c)
 {
-	int err = record_file_reserve(file, PROGRAM, option, asked, NULL);
+	return c->options.json || (c->reader.out && !c->reader.far && !c->options.no_keep);
+}
+
+static int open_file(struct record_file *file, const char *option, const char *asked, const char *name)
+{
+	int err = record_file_reserve(file, PROGRAM, option, asked, name);
 
 	return !err ? 0 : err == -ENOSPC ? EXIT_REFUSED : EXIT_USAGE;
 }
@@ -61,7 +69,7 @@ static int open_file(struct record_file *file, const char *option, const char *a
 /* Lines are read while they are written. */
 static int open_lines(struct conduct *c)
 {
-	int status = open_file(&c->lines, "--json-lines", c->options.lines);
+	int status = open_file(&c->lines, "--json-lines", c->options.lines, NULL);
 	int err = status ? 0 : record_file_name_now(&c->lines);
 
 	if (err) {
@@ -76,10 +84,13 @@ static int open_lines(struct conduct *c)
 static int reserve(struct conduct *c)
 {
 	int status = c->options.lines ? open_lines(c) : 0, err;
+	char name[WATCH_NAME_BYTES];
 
-	if (status || !c->options.json)
+	measured_name(&c->begun);
+	if (status || !keeps(c))
 		return status;
-	status = open_file(&c->file, "--json", c->options.json);
+	snprintf(name, sizeof(name), "%s-watch.json", c->begun.id);
+	status = open_file(&c->file, "--json", c->options.json, name);
 	if (status)
 		return status;
 	err = keeper_start(&c->keeper, &c->file, nothing, NULL, -1);
@@ -120,11 +131,14 @@ static int open_window(struct conduct *c)
 				       .begun = &c->begun,
 				       .every_hook = o->command,
 				       .early_datagrams = o->fail_on || o->fail_on_needless };
-	char why[WHY_BYTES] = "";
+	char why[WHY_BYTES] = "", id[sizeof(c->begun.id)];
 
 	if (is_live(c))
 		c->session.view = &c->view;
+	/* The record's name has the id by now; its window begins here. */
+	memcpy(id, c->begun.id, sizeof(id));
 	measured_name(&c->begun);
+	memcpy(c->begun.id, id, sizeof(id));
 	if (watch_open(&c->session.window, &config, why))
 		return refuse(why, EXIT_REFUSED);
 	if (o->interval && record_file_is_stdout(&c->file))
@@ -132,8 +146,8 @@ static int open_window(struct conduct *c)
 	else if (!o->quiet && !o->command)
 		fprintf(stderr, PROGRAM ": the window is open; Ctrl-C ends it\n");
 	if (c->reader.out)
-		reader_tell(&c->reader, json_pack("{s:b, s:s?}", "open", true, "live",
-						  c->session.view ? c->title : NULL));
+		reader_tell(&c->reader, json_pack("{s:b, s:s?, s:O?}", "open", true, "live", c->session.view ? c->title : NULL,
+						  "names", c->options.names));
 	if (watch_confine(c->session.window))
 		return refuse("the kernel refuses to take privileges away", EXIT_REFUSED);
 	return 0;
@@ -168,8 +182,11 @@ static int tell_lost_lines(const struct conduct *c)
 /* Waits until it is printed: what --fail-on says stands below it. */
 static int print_report(struct conduct *c, const struct watch_record *r, const char *file)
 {
-	reader_tell(&c->reader, json_pack("{s:o, s:s?}", "record", (c->reader.far ? watch_json : watch_report_json)(
-		r, &c->options, c->words, &c->session.ending), "file", file));
+	/* The name as shown lasts until others are: it is told before the report is made. */
+	json_t *told = json_pack("{s:s?}", "file", file);
+
+	put(told, "record", (c->reader.far ? watch_json : watch_report_json)(r, &c->options, c->words, &c->session.ending));
+	reader_tell(&c->reader, told);
 	if (reader_end(&c->reader))
 		return 0;
 	fprintf(stderr, PROGRAM ": the report was not printed whole\n");
@@ -180,13 +197,13 @@ static int print_report(struct conduct *c, const struct watch_record *r, const c
 static int tell(struct conduct *c, const struct watch_record *r)
 {
 	const struct watch_options *o = &c->options;
-	int err = o->json ? write_record(c, r) : 0;
+	int err = keeps(c) ? write_record(c, r) : 0;
 
 	err |= tell_lost_lines(c);
 	if (o->table)
 		err |= watch_table_print(r, o, o->command ? stderr : stdout);
 	else if (c->reader.out)
-		err |= print_report(c, r, o->json && !err ? printable(c->file.path) : NULL);
+		err |= print_report(c, r, keeps(c) && !err ? printable(c->file.path) : NULL);
 	else if (!o->quiet && !o->json && !o->lines)
 		fprintf(stderr, PROGRAM ": no report: start it by copyscope watch, or give --table or --json FILE\n");
 	return err;
@@ -235,6 +252,7 @@ static void end(struct conduct *c)
 	watch_deltas_free(&c->session.deltas);
 	reader_end(&c->reader);
 	watch_subject_close(&c->options.subject);
+	json_decref(c->options.names);
 }
 
 /* Whom the live view is about. */
@@ -247,9 +265,26 @@ static void entitle(struct conduct *c)
 	snprintf(c->title, sizeof(c->title), "%s%s%s", alone ? o->whom : "", alone && *o->asked ? " " : "", printable(o->asked));
 }
 
+/* What copyscope found out before it became this program: `--names FD`, of JSON, are the first words then. */
+static json_t *names_take(int *argc, char ***argv)
+{
+	uint64_t fd;
+	json_t *names;
+
+	if (*argc < 3 || strcmp((*argv)[1], "--names") || whole_parse((*argv)[2], NUMBER_PLAIN, 0, INT32_MAX, &fd))
+		return NULL;
+	names = json_loadfd(fd, 0, NULL);
+	close(fd);
+	(*argv)[2] = (*argv)[0];
+	*argv += 2;
+	*argc -= 2;
+	return names;
+}
+
 int main(int argc, char **argv)
 {
 	static struct conduct c;
+	json_t *names;
 	int status;
 
 	/* Each reading makes and frees arrays of megabytes. glibc would raise this with each that is freed, up to
@@ -258,10 +293,13 @@ int main(int argc, char **argv)
 	streams_open();
 	streams_watch(PROGRAM);
 	reader_take(&c.reader, &argc, &argv);
+	names = names_take(&argc, &argv);
 	watch_options_parse(argc, argv, &c.options);
+	c.options.names = names;
 	if (c.options.quiet || c.options.table || watch_prints_records(&c.options))
 		reader_end(&c.reader);
 	c.view.rows = c.options.rows;
+	c.view.order = c.options.order;
 	c.session.options = &c.options;
 	c.session.words = c.words = argv;
 	c.session.command = c.options.command ? &c.command : NULL;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
 import sys
 import time
 
@@ -58,10 +59,22 @@ def test_children_belong_to_it_until_the_last_has_ended(tmp_path):
     assert not broken(record)
 
 
-def test_the_report_keeps_to_80_columns_and_to_its_order():
-    done = watch("--", *talk(3))
+def test_the_report_keeps_to_80_columns_and_to_its_order_and_its_record_stays(tmp_path):
+    there = {"env": {**os.environ, "COPYSCOPE_RUNS": str(tmp_path)}}
+    for number in range(105):
+        (tmp_path / f"20000101T0{number // 60:02}0{number % 60:02}.000-1-watch.json").touch()
+    (tmp_path / "20000101T0.json").touch()
+    done = watch("--csv", tmp_path / "rows.csv", "--", *talk(3), **there)
+    # The newest hundred stay, and what is no watch's.
+    kept = sorted(each.name for each in tmp_path.glob("*.json"))
+    assert len(kept) == 101 and "20000101T0.json" in kept
+    record = record_of(tmp_path / kept[-1])
+    assert record["total"]["counts"]["accepted_bytes"] == 3 * (PRIME + 7) and f"record          {tmp_path}/{kept[-1]}" in done.stderr
+    show = subprocess.run([watch_tool.COPYSCOPE, "show", "last", "--csv"], capture_output=True, text=True, check=True, **there)
+    assert show.stdout == (tmp_path / "rows.csv").read_text() and f",1,2,{3 * (PRIME + 7)}," in show.stdout
     lines = done.stderr.splitlines()
-    assert max(map(len, lines)) <= 80
+    # The name of a file is never cut.
+    assert max(len(line) for line in lines if not line.startswith("record ")) <= 80
     starts = ["python", "site ", "tx_copy", "rx_copy", "laws ", "overhead", "not seen"]
     at = [next(i for i, line in enumerate(lines) if line.startswith(each)) for each in starts]
     assert at == sorted(at)
@@ -117,14 +130,15 @@ def test_under_sudo_it_is_the_callers():
 
 def test_a_live_view_obeys_its_keys_and_gives_the_terminal_back(busy):
     screen = Screen("-p", busy, "--interval", "0.2")
-    screen.wait_for("processes")
+    screen.wait_for("services")
+    screen.press("p")
     screen.wait_for(f"pid {busy}")
     screen.press("s")
     screen.wait_for("127.0.0.1:")
     screen.press("r")
     screen.wait_for("remote peers")
     screen.press("t")
-    screen.wait_for("by throughput")
+    screen.wait_for("by sent")
     screen.press(" ")
     screen.wait_for("paused")
     screen.press("q")
@@ -163,4 +177,4 @@ def test_peers_and_ports_are_right_when_more_have_closed_than_are_kept(tmp_path)
     assert (peer["peer"], peer["sockets"], peer["sent_bytes"], peer["received_bytes"]) == \
         ("127.0.0.1", 3000, 15000, 15000)
     assert sum(each["sent_bytes"] for each in record["ports"]) == 15000
-    assert re.search(r"15\.0 kB +15\.0 kB +30\.0 kB +0 B +0 B +3,000  127\.0\.0\.1\n", done.stderr)
+    assert re.search(r"15\.0 kB +15\.0 kB +30\.0 kB +0 B +3,000 +0 B  127\.0\.0\.1\n", done.stderr)

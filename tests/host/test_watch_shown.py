@@ -28,7 +28,7 @@ TALK = ("--", *talk(23))
 # NAME: the words of a watch, and a part of its report that it is there for.
 WATCHES = {
     "plain": (TALK, "send copied all of"),
-    "in a shell": (("--top", "1", *workload("A1 4093 2 --messages 46 --path lo")), "1 more: --by process --top 2"),
+    "in a shell": (("--by", "process", "--top", "1", *workload("A1 4093 2 --messages 46 --path lo")), "1 more: --by process --top 2"),
     "all of A3": ((*ALL, *workload("A3 65536 2 --messages 46 --path lo")), "zero-copy sends whose pages were held"),
     "sendfile": (("--by", "socket", *workload("sendfile 65536 2 --messages 46 --path lo")), "\nsockets\n"),
     "io_uring": (("--sizes", "--stacks=4", *workload("uring-zc 65536 1 --messages 46 --path lo")), "by io_uring"),

@@ -62,7 +62,7 @@ def test_the_list_has_records_sweeps_and_what_is_damaged(runs, capsys):
     lines = told(capsys, "list").splitlines()
     rows = {line.split()[0]: line for line in lines}
     assert "A3, 64 KiB x 1, veth" in rows[ID] and "7.64 Gbit/s" in rows[ID]
-    assert "nginx, pid 7" in rows["mine"] and "sent 1.00 GB, received 50 B" in rows["mine"]
+    assert "watch: nginx " in rows["mine"] and "sent 1.00 GB, received 50 B" in rows["mine"]
     assert "2 of 4 runs" in rows["one-sweep"] and "cannot be read" in rows["half"]
     assert "notes.txt" not in rows and list(rows)[1:3] == [ID, "mine"]
 

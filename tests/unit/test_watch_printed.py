@@ -13,6 +13,13 @@ from copyscope.report import live, rows, watch
 from copyscope.report.page import BAD, BOLD, View
 from helpers import watches
 
+
+def books(sent: int, received: int, **sites: int) -> dict:
+    """What moved, of which all is known."""
+    made = watches.moved(sent, received, **sites)
+    return {**made, "fate": {**made["fate"], "declined_bytes": 0}}
+
+
 NGINX = watches.process(812, "nginx", watches.moved(9_000_000, 0, tx_copy=9_000_000))
 
 
@@ -76,9 +83,9 @@ def test_a_law_that_balances_for_some_sockets_is_not_said_to_balance_for_every_o
 
 def test_a_row_has_its_whole_name(monkeypatch):
     made, name = record(), "10.0.0.1:80 - [2001:db8::1]:40000, nginx, pid 812"
-    assert f"  9.00 MB       0 B   9.00 MB       0 B         -  {name}\n" in text(made, by="socket")
+    assert f"  9.00 MB       0 B   9.00 MB         -       0 B  {name}\n" in text(made, by="socket")
     monkeypatch.setenv("COLUMNS", "80")
-    assert f"\nsockets\n     sent  received    copied   no copy  needless\n{name}\n  9.00 MB " in text(made, by="socket")
+    assert f"\nsockets\n     sent  received    copied avoidable   no copy\n{name}\n  9.00 MB " in text(made, by="socket")
 
 
 def test_of_a_sum_with_unknown_terms_the_known_ones_are_the_least():
@@ -104,17 +111,61 @@ def interval(name: str = "nginx, pid 812", **more: object) -> dict:
     row = {"name": name, "sockets": 1, "sent_bytes": 9_000_000, "received_bytes": 0, "copied_bytes": None,
            "copied_least_bytes": 9_000_000, "uncopied_bytes": 0, "needless_bytes": None}
     return {"seconds": 5.0, "over_ns": 500_000_000, "sums_short": None, "by": "process", "rows": [row],
-            "further": 0, **more}
+            "top": 200, "further": 0, **more}
 
 
 def test_an_interval_is_a_rate(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     assert rows.interval(interval()) == [
-        "5.0 s", "   sent/s    recv/s  copied/s no copy/s needless/s  sockets  processes",
-        "  18.0 MB       0 B >=18.0 MB       0 B          -        1  nginx, pid 812", ""]
-    # Of a longer name it makes room for what identifies the row.
-    assert "  18.0 MB       0 B       0 B          -        1  nginx-of-others, pid 812" in \
+        "5.0 s", "   sent/s    recv/s  copied/s  avoid./s   sockets no copy/s  processes",
+        "  18.0 MB       0 B >=18.0 MB         -         1       0 B  nginx, pid 812", ""]
+    # A longer name takes the room of what matters less, and never that of what was copied.
+    assert "  18.0 MB       0 B >=18.0 MB         -         1  nginx-of-others, pid 812" in \
         rows.interval(interval("nginx-of-others, pid 812"))
+    assert "  18.0 MB       0 B >=18.0 MB         -  a-service-of-39-letters-as-the-least-ones" not in \
+        "".join(rows.interval(interval("a-service-of-39-letters-as-the-least-one")))
+
+
+def service(number: int, sent: int, **more: object) -> dict:
+    """A row of an interval by service, as a watch tells it."""
+    row = {key: value for key, value in interval()["rows"][0].items() if key != "name"}
+    return {**row, "pid": 7, "comm": "nginx", "uid": number, "cgroup": "/", "sent_bytes": sent, "copied_bytes": sent,
+            "copied_least_bytes": sent, "needless_bytes": 0, **more}
+
+
+def test_rows_of_one_service_are_one_in_an_interval():
+    unit = {"cgroup": "/system.slice/web.service"}
+    said = rows.interval(interval(by="service", order="copied", names={"users": {"33": "www"}, "containers": []}, top=2, rows=[
+        service(33, 1_000_000), service(0, 2_000_000, **unit), service(34, 500_000), service(34, 3_000_000, **unit)]))
+    assert [line.split("  ")[-1] for line in said[1:4]] == ["services", "web.service", "nginx (www)"]
+    assert said[2].startswith("  10.0 MB ") and said[4].endswith(" 1 more")
+
+
+def test_processes_of_a_service_fold_under_it_and_a_listener_is_no_process():
+    more = [watches.process(pid, "nginx", books(1_000_000, 0, tx_copy=1_000_000)) for pid in (813, 814, 816)]
+    listens = {**watches.process(815, "nginx", books(7, 0, tx_copy=7)), "pid": None, "listener_pid": 812}
+    made = record(*more, listens)
+    made["processes"], made["verdicts"] = made["processes"][1:], made["verdicts"][1:]
+    for each in made["processes"]:
+        each["uid"] = 1000
+    made["names"] = {"users": {"1000": "ann"}, "containers": []}
+    said = text(made)
+    assert "nginx (ann), 3 processes: sent 3.00 MB, received 0 B; 3.00 MB was copied." in said
+    assert "  nginx (ann), 3 processes\n" in said
+    assert rows.rows_of(made, "service")[0].sockets == 4 and len(rows.rows_of(made, "process")) == 4
+
+
+@pytest.mark.parametrize("order, first", [("copied", "b"), ("sent", "c"), ("received", "a"), ("avoidable", "a"), ("cpu", "c"),
+                                          ("name", "a")])
+def test_rows_are_sorted_as_asked(order, first):
+    made = record()
+    made["processes"] = [watches.process(1, "a", books(5, 900, tx_reference=5, late_copy=5)),
+                         watches.process(2, "b", books(600, 500, tx_copy=600, rx_copy=500)),
+                         watches.process(3, "c", books(700, 0, tx_copy=700))]
+    made["verdicts"] = [{"process": each["comm"], "sentence": "copied."} for each in made["processes"]]
+    made["processes"][2]["cpu"] = {"samples": 9}
+    made["cpu"] = {"hz": 100, "clock": "cpu-clock"}
+    assert rows.rows_of(made, "process", order)[0].name == first
 
 
 def test_an_interval_says_that_sums_are_short_and_how_many_rows_it_leaves_out():
@@ -125,17 +176,17 @@ def test_an_interval_says_that_sums_are_short_and_how_many_rows_it_leaves_out():
 def page(height: int = 24, paused: bool = False, **more: object) -> list[str]:
     """A live view of an interval, half a minute after an hour."""
     total = {**interval()["rows"][0], "sockets": 1234}
-    told = interval(seconds=3630.5, order="bytes", total=total, **more)
+    told = interval(seconds=3630.5, order="copied", total=total, **more)
     return live.lines("--comm nginx", {"interval": told, "paused": paused}, height)
 
 
 def test_a_live_view_has_a_head_rows_and_its_keys():
     said = page()
-    assert said[:4] == ["copyscope watch --comm nginx  01:00:30  by throughput",
-                        "sent 18.0 MB/s, received 0 B/s, copied needlessly -/s; 1,234 sockets open", "",
-                        "   sent/s    recv/s  copied/s no copy/s needless/s  sockets  processes"]
+    assert said[:4] == ["copyscope watch --comm nginx  01:00:30  by copied",
+                        "sent 18.0 MB/s, received 0 B/s, copied >=18.0 MB/s, avoidable -/s; 1,234 sockets", "",
+                        "   sent/s    recv/s  copied/s  avoid./s   sockets no copy/s  processes"]
     assert said[4].endswith("  nginx, pid 812") and said[5:] == ["", live.KEYS]
-    assert page(paused=True)[0].endswith("by throughput  paused")
+    assert page(paused=True)[0].endswith("by copied  paused")
     assert page(sums_short="one was lost")[2] == "Sums may be short: one was lost"
     assert "no TCP or UDP socket yet" in "\n".join(page(rows=[]))
 
@@ -154,7 +205,7 @@ def printed(*documents: dict, out: int) -> int:
         told.write("".join(f"{json.dumps(each)}\n" for each in documents))
     child = os.fork()
     if not child:
-        os._exit(printer.shown(reader, out))
+        os._exit(printer.shown(reader, out, {}))
     os.close(reader)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
@@ -206,7 +257,7 @@ def test_signals_are_for_the_watch():
     child = os.fork()
     if not child:
         os.close(writer)
-        straight.print_what_is_told(reader, 1)
+        straight.print_what_is_told(reader, 1, {})
     try:
         os.close(reader)
         # It reads no sooner than it ignores them.

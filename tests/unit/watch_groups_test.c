@@ -132,7 +132,7 @@ TEST(peers_beyond_what_is_told_apart_are_one_row_that_says_so)
 	for (int i = 0; i < peers->count; i++)
 		sent += peers->group[i].moved.count[COUNT_accepted_bytes];
 	assert_int_equal(sent, r.total.moved.count[COUNT_accepted_bytes]);
-	assert_int_equal(rows_make(&r, ROWS_PEERS, ROWS_BY_BYTES, false, &rows), 0);
+	assert_int_equal(rows_make(&r, ROWS_PEERS, ROWS_BY_COPIED, false, &rows), 0);
 	assert_string_equal(rows.row[0].name, "");
 	rows_free(&rows);
 	watch_record_free(&r);

@@ -105,16 +105,20 @@ struct progress {
 	bool told_rest;
 };
 
+enum { LIVE_ROWS = 200 };
+
 /* Before the first interval is over there is nothing to show. */
 static int draw(struct session *s)
 {
 	const struct watch_options *o = s->options;
+	/* A screen may be high. */
+	int top = s->view && !o->top_asked ? LIVE_ROWS : o->top;
 	enum watch_rows rows = s->view ? s->view->rows : o->rows;
-	enum rows_order order = s->view ? s->view->order : ROWS_BY_NEEDLESS;
+	enum rows_order order = s->view ? s->view->order : o->order;
 
 	if (!s->latest.lately_ns)
 		return 0;
-	return reader_tell(s->reader, json_pack("{s:o, s:b}", "interval", interval_json(&s->latest, rows, order, o->top),
+	return reader_tell(s->reader, json_pack("{s:o, s:b}", "interval", interval_json(&s->latest, rows, order, top),
 						"paused", s->view && s->view->paused));
 }
 

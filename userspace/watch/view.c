@@ -11,11 +11,12 @@ enum view_command view_key(struct view *v, int key)
 	static const struct {
 		int key;
 		enum rows_order order;
-	} orders[] = { { 'b', ROWS_BY_NEEDLESS }, { 't', ROWS_BY_BYTES }, { 'n', ROWS_BY_NAME } };
+	} orders[] = { { 'c', ROWS_BY_COPIED }, { 't', ROWS_BY_SENT }, { 'i', ROWS_BY_RECEIVED },
+		       { 'a', ROWS_BY_AVOIDABLE }, { 'n', ROWS_BY_NAME } };
 	static const struct {
 		int key;
 		enum watch_rows rows;
-	} kinds[] = { { 's', ROWS_SOCKETS }, { 'p', ROWS_PROCESSES }, { 'g', ROWS_CGROUPS },
+	} kinds[] = { { 'v', ROWS_SERVICES }, { 's', ROWS_SOCKETS }, { 'p', ROWS_PROCESSES }, { 'g', ROWS_CGROUPS },
 		      { 'r', ROWS_PEERS }, { 'l', ROWS_PORTS } };
 
 	for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++)

@@ -12,8 +12,9 @@
 #include "userspace/tables/release.h"
 
 enum { KEY_COMM = 256, KEY_CGROUP, KEY_UNIT, KEY_CONTAINER, KEY_NETNS, KEY_PORT, KEY_ALL, KEY_EXCLUDE, KEY_CHILDLESS, KEY_AS_ROOT, KEY_SECONDS,
-       KEY_INTERVAL, KEY_BY, KEY_TOP, KEY_BOOKS, KEY_DETAIL, KEY_CPU, KEY_SIZES, KEY_BACKEND, KEY_JSON, KEY_LINES, KEY_HTML,
-       KEY_STACKS, KEY_FOLDED, KEY_METRICS, KEY_SERVE, KEY_STATE, KEY_SERVICES, KEY_ROTATE, KEY_TABLE, KEY_HOST, KEY_HOSTS, KEY_SSH, KEY_FAIL_ON, KEY_BREAK };
+       KEY_INTERVAL, KEY_BY, KEY_SORT, KEY_TOP, KEY_BOOKS, KEY_DETAIL, KEY_CPU, KEY_SIZES, KEY_BACKEND, KEY_JSON, KEY_NO_KEEP, KEY_LINES, KEY_HTML,
+       KEY_STACKS, KEY_FOLDED, KEY_PPROF, KEY_CSV, KEY_LAWS, KEY_EXACT, KEY_COLOR, KEY_METRICS, KEY_SERVE, KEY_STATE, KEY_SERVICES, KEY_ROTATE, KEY_TABLE, KEY_HOST, KEY_HOSTS, KEY_SSH,
+       KEY_FAIL_ON, KEY_BREAK };
 
 /* PID_MAX_LIMIT of 64-bit kernels. */
 enum { PID_MOST = 1 << 22 };
@@ -22,8 +23,12 @@ enum { PID_MOST = 1 << 22 };
 #define INTERVAL_LEAST 0.1
 
 const char *const watch_rows_names[] = {
-	[ROWS_SOCKETS] = "socket", [ROWS_PROCESSES] = "process", [ROWS_CGROUPS] = "cgroup",
+	[ROWS_SERVICES] = "service", [ROWS_SOCKETS] = "socket", [ROWS_PROCESSES] = "process", [ROWS_CGROUPS] = "cgroup",
 	[ROWS_PEERS] = "peer", [ROWS_PORTS] = "port", NULL
+};
+const char *const watch_order_names[] = {
+	[ROWS_BY_COPIED] = "copied", [ROWS_BY_SENT] = "sent", [ROWS_BY_RECEIVED] = "received",
+	[ROWS_BY_AVOIDABLE] = "avoidable", [ROWS_BY_CPU] = "cpu", [ROWS_BY_NAME] = "name", NULL
 };
 static const char *const fault_names[] = { [FAULT_NONE] = "nothing", WATCH_FAULTS(FAULT_WORD) NULL };
 static const char *const backend_names[] = { [BACKEND_AUTO] = "auto",
@@ -58,9 +63,12 @@ static const struct argp_option option_table[] = {
 	{ "interval", KEY_INTERVAL, "S", 0,
 	  "show what happened every S seconds: live on a terminal, else a block each time", 2 },
 	{ NULL, 0, NULL, 0, "How it is counted and shown:", 3 },
-	{ "by", KEY_BY, "WHAT", 0, "rows of tables: socket, process, cgroup, peer or (local) port (default process)", 3 },
-	{ "top", KEY_TOP, "N", 0, "at most N rows, those that copied most needlessly first (default 10)",
-	  3 },
+	{ "by", KEY_BY, "WHAT", 0,
+	  "rows of tables: service (default: a unit, a container or a program of a user), process, socket, cgroup, peer or "
+	  "(local) port", 3 },
+	{ "sort", KEY_SORT, "HOW", 0,
+	  "which rows come first: copied (default), sent, received, avoidable, name, or, with --cpu and of the report, cpu", 3 },
+	{ "top", KEY_TOP, "N", 0, "at most N rows (default 10, live as many as fit)", 3 },
 	{ "books", KEY_BOOKS, "WHICH", 0,
 	  "sequence: plain sends and receives from TCP's sequence numbers, which costs them nothing "
 	  "(default); calls: from a probe in each call", 3 },
@@ -76,10 +84,14 @@ static const struct argp_option option_table[] = {
 	  "bytes by the stack of the program that sent or received them; with --books calls, and costs more; with KIB one "
 	  "byte of so many KiB is sampled, which costs less", 3 },
 	{ "backend", KEY_BACKEND, "B", 0, "auto, trampoline or tracepoint (default auto)", 3 },
-	{ "json", KEY_JSON, "FILE", 0, "write a record there, - for stdout", 3 },
+	{ "json", KEY_JSON, "FILE", 0,
+	  "write the record there, - for stdout (default: in COPYSCOPE_RUNS, or results/runs/, where the newest 100 stay)", 3 },
+	{ "no-keep", KEY_NO_KEEP, NULL, 0, "without --json: keep no record", 3 },
 	{ "json-lines", KEY_LINES, "FILE", 0,
 	  "write what moved in each interval there, a line each, - for stdout", 3 },
 	{ "html", KEY_HTML, "FILE", 0, "write the report there as one page, with its copy maps", 3 },
+	{ "csv", KEY_CSV, "FILE", 0, "write the rows there as CSV, all of them, with every digit", 3 },
+	{ "pprof", KEY_PPROF, "FILE", 0, "write the stacks there as pprof reads them", 3 },
 	{ "folded", KEY_FOLDED, "FILE", 0, "write the stacks there, a line each, as flame graphs are made of", 3 },
 	{ "rotate", KEY_ROTATE, "SIZE[,N]", 0,
 	  "begin FILE of --json-lines anew once it would exceed SIZE (100M), and keep N full ones (default 5)", 3 },
@@ -91,7 +103,10 @@ static const struct argp_option option_table[] = {
 	{ "services", KEY_SERVICES, "N", 0, "tell at most N services apart in them (default 200)", 3 },
 	{ "table", KEY_TABLE, NULL, 0,
 	  "in place of the report print bytes by site and by row, for a host without Python", 3 },
-	{ "quiet", 'q', NULL, 0, "no report", 3 },
+	{ "laws", KEY_LAWS, NULL, 0, "show every law that was tested, with both sides", 3 },
+	{ "exact", KEY_EXACT, NULL, 0, "every digit of sites, causes and rows, and each site", 3 },
+	{ "color", KEY_COLOR, "WHEN", 0, "colours: auto (default: on a terminal, unless NO_COLOR), always or never", 3 },
+	{ "quiet", 'q', NULL, 0, "no report, and without --json no record", 3 },
 	{ "fail-on", KEY_FAIL_ON, "WHAT", 0,
 	  "exit with 1 if a law is broken (broken: without COMMAND the default), or if more than PERCENT "
 	  "of what was to be sent without a copy was copied (needless=PERCENT); may be repeated", 3 },
@@ -297,8 +312,8 @@ static const struct argp argp = {
 	"NAME alone is the unit of that name, else the container, else every process called so.\n"
 	"Needs root, or CAP_BPF and CAP_PERFMON for own processes. COMMAND keeps stdin, stdout and its "
 	"exit status; the report then goes to stderr.\n"
-	"Keys of the live view: b bytes copied needlessly, t throughput, n name: sort; s p g r l: rows are "
-	"sockets, processes, cgroups, remote peers, local ports; space pauses, q ends.\n"
+	"Keys of the live view: c copied, t sent, i received, a avoidable, n name: sort; v p s g r l: rows are "
+	"services, processes, sockets, cgroups, remote peers, local ports; space pauses, q ends.\n"
 	"Exit: that of COMMAND; else 0 all laws that can be tested balance, 1 a law broke or --fail-on "
 	"says so, 2 bad input, 3 the system refuses.", NULL, NULL, NULL };
 
@@ -372,8 +387,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_BY:
 		o->rows = options_one_of(watch_rows_names, arg, "--by '%s'");
 		break;
+	case KEY_SORT:
+		o->order = options_one_of(watch_order_names, arg, "--sort '%s'");
+		break;
 	case KEY_TOP:
 		o->top = options_plain(arg, 1, WATCH_ROWS_MAX, "--top");
+		o->top_asked = true;
 		break;
 	case KEY_DETAIL:
 		o->details = true;
@@ -407,6 +426,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_LINES:
 		o->lines = options_file(arg, "--json-lines");
 		break;
+	case KEY_NO_KEEP:
+		o->no_keep = true;
+		break;
+	case KEY_CSV:
+	case KEY_PPROF:
+	case KEY_LAWS:
+	case KEY_EXACT:
+	case KEY_COLOR:
 	case KEY_FOLDED:
 	case KEY_HTML:
 	case KEY_HOST:
@@ -493,7 +520,7 @@ void watch_options_parse(int argc, char **argv, struct watch_options *o)
 {
 	int end = dashes(argc, argv);
 
-	*o = (struct watch_options){ .rows = ROWS_PROCESSES, .top = WATCH_TOP };
+	*o = (struct watch_options){ .rows = ROWS_SERVICES, .top = WATCH_TOP };
 	options_of(called());
 	/* argp's own complaints and help take two lines and name the program's whole path. */
 	if (argp_parse(&argp, end, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, o))

@@ -12,7 +12,10 @@
 enum { WATCH_SECONDS_MAX = 86400 * 7, WATCH_TOP = 10, WATCH_ASKED_BYTES = 1024 };
 
 /* What the rows of tables stand for. */
-enum watch_rows { ROWS_SOCKETS, ROWS_PROCESSES, ROWS_CGROUPS, ROWS_PEERS, ROWS_PORTS };
+enum watch_rows { ROWS_SERVICES, ROWS_SOCKETS, ROWS_PROCESSES, ROWS_CGROUPS, ROWS_PEERS, ROWS_PORTS };
+
+/* Which rows come first. */
+enum rows_order { ROWS_BY_COPIED, ROWS_BY_SENT, ROWS_BY_RECEIVED, ROWS_BY_AVOIDABLE, ROWS_BY_CPU, ROWS_BY_NAME };
 
 struct watch_options {
 	struct watch_subject subject;	/* as asked, not resolved; of a command the pid is missing */
@@ -24,7 +27,10 @@ struct watch_options {
 	double seconds;		/* 0: until it ends or is interrupted */
 	double interval;	/* 0: only the report at the end */
 	enum watch_rows rows;
+	enum rows_order order;
+	struct json_t *names;	/* what containers and users are called; NULL: nobody told */
 	int top;		/* rows of each table */
+	bool top_asked;
 	enum watch_books books;
 	bool books_asked;	/* by --books */
 	bool details;
@@ -35,6 +41,7 @@ struct watch_options {
 	enum backend backend;
 	enum fault_inject fault_inject;	/* for tests: none unless asked for */
 	const char *json;	/* file, "-" for stdout, NULL: no record */
+	bool no_keep;		/* without .json no record stays */
 	const char *lines;	/* the same, of what moves in each interval */
 	bool table;		/* names and numbers in place of the report */
 	bool quiet;
@@ -45,6 +52,9 @@ struct watch_options {
 
 /* What --by calls them. */
 extern const char *const watch_rows_names[];
+
+/* What --sort calls the orders. */
+extern const char *const watch_order_names[];
 
 /* True if stdout is for a record or for lines of intervals. */
 bool watch_prints_records(const struct watch_options *o);

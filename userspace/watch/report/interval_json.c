@@ -7,15 +7,14 @@
 #include "userspace/watch/report/rows.h"
 #include "userspace/watch/report/watch_json.h"
 
-static const char *const order_names[] = {
-	[ROWS_BY_NEEDLESS] = "needless", [ROWS_BY_BYTES] = "bytes", [ROWS_BY_NAME] = "name",
-};
-
-static json_t *row_json(const struct row *row)
+static json_t *row_json(const struct watch_record *r, const struct row *row, enum watch_rows what)
 {
 	json_t *o = json_object();
 
-	put(o, "name", text_or_null(row->name));
+	if (what == ROWS_SERVICES)
+		put_service(o, r, &r->processes[row->at]);
+	else
+		put(o, "name", text_or_null(row->name));
 	put(o, "sockets", json_integer(row->sockets));
 	put_row_figures(o, &row->moved);
 	return o;
@@ -31,9 +30,10 @@ static json_t *lately_json(const struct watch_sum *total)
 	return o;
 }
 
-json_t *interval_json(const struct watch_record *r, enum watch_rows what, enum rows_order order, int top)
+json_t *interval_json(const struct watch_record *r, enum watch_rows what, enum rows_order order, int asked)
 {
 	json_t *interval = json_object(), *array = json_array();
+	int top = asked;
 	char why[WHY_BYTES];
 	struct rows rows;
 
@@ -42,15 +42,19 @@ json_t *interval_json(const struct watch_record *r, enum watch_rows what, enum r
 		json_decref(array);
 		return NULL;
 	}
+	/* Several may have one name: who prints adds them up. */
+	if (what == ROWS_SERVICES)
+		top = WATCH_ROWS_MAX;
 	for (int i = 0; i < rows.count && i < top; i++)
-		json_array_append_new(array, row_json(&rows.row[i]));
+		json_array_append_new(array, row_json(r, &rows.row[i], what));
 	put(interval, "seconds", json_real(r->window_ns / 1e9));
 	put(interval, "over_ns", json_integer(r->lately_ns));
 	put(interval, "sums_short", text_or_null(watch_sums_short(r, why) ? why : NULL));
 	put(interval, "by", text(watch_rows_names[what]));
-	put(interval, "order", text(order_names[order]));
+	put(interval, "order", text(watch_order_names[order]));
 	put(interval, "total", lately_json(&r->total));
 	put(interval, "rows", array);
+	put(interval, "top", json_integer(asked));
 	put(interval, "further", json_integer(rows.count - json_array_size(array)));
 	rows_free(&rows);
 	return interval;

@@ -9,6 +9,6 @@
 
 /* What moved since the reading before: the rows that come first, however many there are, and the number of the others.
  * NULL without memory. */
-json_t *interval_json(const struct watch_record *r, enum watch_rows what, enum rows_order order, int top);
+json_t *interval_json(const struct watch_record *r, enum watch_rows what, enum rows_order order, int asked);
 
 #endif

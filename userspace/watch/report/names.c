@@ -30,6 +30,14 @@ void process_name(const struct watch_process_id *id, const char *comm, char name
 		strcpy(name, *shown ? shown : "the kernel, or unknown");
 }
 
+void service_name(const struct watch_process *p, char name[WATCH_NAME_BYTES])
+{
+	char shown[WATCH_NAME_BYTES];
+
+	comm_name(p->comm, shown);
+	snprintf(name, WATCH_NAME_BYTES, "%" PRIu64 " %" PRIu32 " %.200s", p->cgroup, p->uid, shown);
+}
+
 void peer_name(const struct watch_address *a, char name[WATCH_NAME_BYTES])
 {
 	static const uint8_t mapped[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Groups what moved by socket, process, control group or peer, and puts it in order. */
+/* Groups what moved by service, socket, process, control group or peer, and puts it in order. */
 #include "userspace/watch/report/rows.h"
 
 #include <errno.h>
@@ -8,12 +8,14 @@
 
 #include "userspace/watch/report/figures.h"
 
-/* What a reader looks for: bytes copied needlessly, else bytes at all. */
+static int compare_numbers(uint64_t left, uint64_t right)
+{
+	return left < right ? 1 : left > right ? -1 : 0;
+}
+
 static int compare_figures(struct figure a, struct figure b)
 {
-	uint64_t left = a.known ? a.bytes : 0, right = b.known ? b.bytes : 0;
-
-	return left < right ? 1 : left > right ? -1 : 0;
+	return compare_numbers(a.known ? a.bytes : 0, b.known ? b.bytes : 0);
 }
 
 static uint64_t all_bytes(const struct row *row)
@@ -23,18 +25,42 @@ static uint64_t all_bytes(const struct row *row)
 
 static int compare_bytes(const void *a, const void *b)
 {
-	uint64_t left = all_bytes(a), right = all_bytes(b);
+	int order = compare_numbers(all_bytes(a), all_bytes(b));
 
-	return left < right ? 1 : left > right ? -1 :
-	       strcmp(((const struct row *)a)->name, ((const struct row *)b)->name);
+	return order ? order : strcmp(((const struct row *)a)->name, ((const struct row *)b)->name);
 }
 
-static int compare_needless(const void *a, const void *b)
+/* A row as whose copies are not all known has so many at least. */
+static int compare_copied(const void *a, const void *b)
+{
+	const struct row *left = a, *right = b;
+	int order = compare_numbers(figure_copied(&left->moved).bytes, figure_copied(&right->moved).bytes);
+
+	return order ? order : compare_bytes(a, b);
+}
+
+static int compare_sent(const void *a, const void *b)
+{
+	const struct row *left = a, *right = b;
+	int order = compare_figures(figure_sent(&left->moved), figure_sent(&right->moved));
+
+	return order ? order : compare_bytes(a, b);
+}
+
+static int compare_received(const void *a, const void *b)
+{
+	const struct row *left = a, *right = b;
+	int order = compare_figures(figure_received(&left->moved), figure_received(&right->moved));
+
+	return order ? order : compare_bytes(a, b);
+}
+
+static int compare_avoidable(const void *a, const void *b)
 {
 	const struct row *left = a, *right = b;
 	int order = compare_figures(figure_needless(&left->moved), figure_needless(&right->moved));
 
-	return order ? order : compare_bytes(a, b);
+	return order ? order : compare_copied(a, b);
 }
 
 static int compare_name(const void *a, const void *b)
@@ -111,7 +137,10 @@ static void add_process(const struct watch_record *r, const struct watch_process
 {
 	struct row *row = append(rows);
 
-	if (what == ROWS_CGROUPS)
+	row->at = p - r->processes;
+	if (what == ROWS_SERVICES)
+		service_name(p, row->name);
+	else if (what == ROWS_CGROUPS)
 		cgroup_name(r, p->cgroup, row->name);
 	else
 		process_name(&p->id, p->comm, row->name);
@@ -124,8 +153,9 @@ int rows_make(const struct watch_record *r, enum watch_rows what, enum rows_orde
 	      struct rows *rows)
 {
 	static int (*const compare[])(const void *, const void *) = {
-		[ROWS_BY_NEEDLESS] = compare_needless, [ROWS_BY_BYTES] = compare_bytes,
-		[ROWS_BY_NAME] = compare_name,
+		[ROWS_BY_COPIED] = compare_copied, [ROWS_BY_SENT] = compare_sent,
+		[ROWS_BY_RECEIVED] = compare_received, [ROWS_BY_AVOIDABLE] = compare_avoidable,
+		[ROWS_BY_CPU] = compare_copied, [ROWS_BY_NAME] = compare_name,
 	};
 	enum watch_grouping by = what == ROWS_PEERS ? WATCH_BY_PEER : WATCH_BY_PORT;
 	bool of_groups = what == ROWS_PEERS || what == ROWS_PORTS;

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The rows of a table of a watch: a socket, a process, a control group, a remote peer or a port each. */
+/* The rows of a table of a watch: a service, a socket, a process, a control group, a remote peer or a port each. */
 #ifndef COPYSCOPE_WATCH_REPORT_ROWS_H
 #define COPYSCOPE_WATCH_REPORT_ROWS_H
 
 #include "userspace/watch/options/options.h"
 #include "userspace/watch/report/names.h"
 
-/* Which come first. */
-enum rows_order { ROWS_BY_NEEDLESS, ROWS_BY_BYTES, ROWS_BY_NAME };
-
 struct row {
 	char name[WATCH_NAME_BYTES];
 	uint64_t sockets;
 	bool ended;
-	int at;	/* of sockets: which one */
+	int at;	/* of sockets and services: which one, or a process of it */
 	struct watch_movements moved;
 };
 

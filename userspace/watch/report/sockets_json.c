@@ -100,7 +100,7 @@ static void name_broken(const struct watch_record *r, bool *named)
 static int name_rows(const struct watch_record *r, const struct watch_options *o, bool *named)
 {
 	struct rows rows;
-	int err = rows_make(r, ROWS_SOCKETS, ROWS_BY_NEEDLESS, false, &rows);
+	int err = rows_make(r, ROWS_SOCKETS, o->order, false, &rows);
 
 	for (int i = 0; !err && i < rows.count && i < o->top; i++)
 		named[rows.row[i].at] = true;

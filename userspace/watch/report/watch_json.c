@@ -174,6 +174,15 @@ void put_listener(json_t *o, const struct watch_process_id *id)
 		put(o, "listener_pid", json_integer(id->listener));
 }
 
+void put_service(json_t *o, const struct watch_record *r, const struct watch_process *p)
+{
+	put(o, "pid", pid_json(&p->id));
+	put_listener(o, &p->id);
+	put(o, "comm", comm_json(p->comm));
+	put(o, "uid", integer_if(p->cgroup, p->uid));
+	put(o, "cgroup", cgroup_json(r, p->cgroup));
+}
+
 static json_t *watched_socket_json(const struct watch_record *r, const struct watch_socket *s)
 {
 	const char *protocol = s->datagrams ? "udp" : "tcp";
@@ -446,10 +455,7 @@ static json_t *watched_process_json(const struct watch_record *r, const struct w
 {
 	json_t *o = json_object();
 
-	put_watched_name(o, &p->id, p->comm);
-	put_listener(o, &p->id);
-	put(o, "uid", integer_if(p->cgroup, p->uid));
-	put(o, "cgroup", cgroup_json(r, p->cgroup));
+	put_service(o, r, p);
 	put(o, "joined", json_boolean(p->joined));
 	put(o, "ended", json_boolean(p->ended));
 	put(o, "laws_broken", watch_laws_json(p->sum.laws_broken));
@@ -498,6 +504,41 @@ static json_t *count_whys_json(const struct watch_record *r)
 		if (*r->count_why[c])
 			put(o, count_name(c), text(r->count_why[c]));
 	return o;
+}
+
+/* Does the record have a group of this container's? */
+static bool has_container(const struct watch_record *r, const char *id)
+{
+	for (int i = 0; i < r->cgroup_count; i++)
+		if (id && strstr(r->cgroups[i].path, id))
+			return true;
+	return false;
+}
+
+static bool has_user(const struct watch_record *r, const char *uid)
+{
+	uint64_t number = uid ? strtoull(uid, NULL, 10) : UINT64_MAX;
+
+	for (int i = 0; i < r->process_count; i++)
+		if (r->processes[i].uid == number)
+			return true;
+	return false;
+}
+
+/* Of the names that were told those of containers and users that the record has. */
+static json_t *names_of(const struct watch_record *r, json_t *told)
+{
+	json_t *containers = json_array(), *users = json_object(), *each;
+	const char *uid;
+	size_t i;
+
+	json_array_foreach(json_object_get(told, "containers"), i, each)
+		if (has_container(r, json_string_value(json_object_get(each, "id"))))
+			json_array_append(containers, each);
+	json_object_foreach(json_object_get(told, "users"), uid, each)
+		if (has_user(r, uid))
+			json_object_set(users, uid, each);
+	return json_pack("{s:o, s:o}", "containers", containers, "users", users);
 }
 
 static json_t *verdicts_json(const struct watch_record *r)
@@ -651,7 +692,10 @@ static json_t *record_of(const struct watch_record *r, const struct watch_option
 	};
 	json_t *all = record_begin_json(&r->measured, &begin);
 
-	put(all, "report", json_pack("{s:s, s:i}", "by", watch_rows_names[o->rows], "top", o->top));
+	put(all, "report", json_pack("{s:s, s:s, s:i}", "by", watch_rows_names[o->rows], "sort", watch_order_names[o->order],
+				     "top", o->top));
+	if (o->names)
+		put(all, "names", names_of(r, o->names));
 	put(all, "sites", sites_json(r->sites, false));
 	put(all, "counts", counts_json(r->total.moved.counts_known, r->total.moved.count));
 	put(all, "count_whys", count_whys_json(r));

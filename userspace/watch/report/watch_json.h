@@ -40,6 +40,9 @@ int watch_json_line(struct watch_lines *l, const struct watch_record *r, const s
 
 /* What lines of intervals have in common with a record: pid and comm. */
 void put_listener(json_t *o, const struct watch_process_id *id);
+
+/* What names its service: comm, uid, cgroup. */
+void put_service(json_t *o, const struct watch_record *r, const struct watch_process *p);
 void put_watched_name(json_t *o, const struct watch_process_id *id, const char *comm);
 
 /* Names of laws, by a bit for each. */

@@ -249,10 +249,7 @@ static json_t *lately_of_process_json(const struct watch_deltas *d, const struct
 		return NULL;
 	}
 	o = json_object();
-	put_watched_name(o, &p->id, p->comm);
-	put_listener(o, &p->id);
-	put(o, "uid", integer_if(p->cgroup, p->uid));
-	put(o, "cgroup", cgroup_json(r, p->cgroup));
+	put_service(o, r, p);
 	put(o, "cgroup_id", integer_if(p->cgroup, p->cgroup));
 	put_lately(o, r, &p->sum);
 	put(o, "laws_broken", watch_laws_json(p->sum.laws_broken & ~before.laws_broken));

@@ -26,7 +26,7 @@ from copyscope.files.record_file import RecordFile
 from copyscope.records.watch_record import check_watch
 
 from .printer import Printer
-from .straight import EXPORTS, NAMES
+from .straight import EXPORTS, NAMES, NO_KEEP, without_looks
 
 Document = dict[str, Any]
 HOST, HOSTS, SSH, RECORD = "--host", "--hosts", "--ssh", "--json"
@@ -145,9 +145,9 @@ class Link:
 class FarPrinter(Printer):
     """Prints what another host tells, and keeps its record."""
 
-    def __init__(self, link: Link, prints: bool, file: str | None) -> None:
-        super().__init__(link.channel.fileno(), 1)
-        self.link, self.prints, self.file = link, prints, file
+    def __init__(self, link: Link, looks: dict[str, str] | None, file: str | None) -> None:
+        super().__init__(link.channel.fileno(), 1, looks or {})
+        self.link, self.prints, self.file = link, looks is not None, file
         self.record: Document | None = None
 
     def take(self, told: Document) -> None:
@@ -176,9 +176,11 @@ class FarPrinter(Printer):
             pass
 
 
-def collected(link: Link, prints: bool, file: str | None) -> tuple[int, Document | None]:
-    """Watch; how it ended, and the record: without one it has said why."""
-    printer = FarPrinter(link, prints, file)
+def collected(link: Link, looks: dict[str, str] | None,
+              file: str | None) -> tuple[int, Document | None]:
+    """Watch; how it ended, and the record: without one it has said why. Without looks nothing is
+    printed."""
+    printer = FarPrinter(link, looks, file)
     try:
         link.start()
         printer.run()
@@ -201,7 +203,7 @@ def split(own: list[str]) -> tuple[list[str], list[str]]:
         raise Unusable(f"{SSH} names no program")
     for option in (HOST, HOSTS, SSH, RECORD):
         own = without(own, option)
-    return ssh, [each for each in own if each not in QUIET]
+    return ssh, [each for each in own if each not in (*QUIET, NO_KEEP)]
 
 
 def check(words: list[str], option: str) -> None:
@@ -218,6 +220,7 @@ def watch(words: list[str]) -> int:
     host = value_of(own, HOST, "[USER@]HOST")
     hosts = value_of(own, HOSTS, "FILE")
     check(words, HOST if hosts is None else HOSTS)
+    own, looks = without_looks(own)
     ssh, rest = split(own)
     file = value_of(own, RECORD, "record.json")
     if hosts is not None:
@@ -234,6 +237,6 @@ def watch(words: list[str]) -> int:
     for each in (signal.SIGINT, *programs.passed_on()):
         signal.signal(each, link.stop)
     try:
-        return collected(link, file != "-" and not set(QUIET) & set(own), file)[0]
+        return collected(link, None if file == "-" or set(QUIET) & set(own) else looks, file)[0]
     except CommandError as error:
         raise type(error)(f"{shown(host)}: {error}") from None

@@ -10,7 +10,7 @@ from typing import Any
 from copyscope.common import programs
 from copyscope.common.errors import CommandError, Unusable, shown
 from copyscope.common.text import laid_out
-from copyscope.report.rows import figure, row_of
+from copyscope.report.rows import row_of
 from copyscope.runs.hosts import read
 
 from .far import Link, collected
@@ -18,7 +18,7 @@ from .far import Link, collected
 Document = dict[str, Any]
 # Each takes an ssh and two descriptors.
 MOST = 200
-HEADS = ["host", "kernel", "sent", "received", "copied", "no copy", "needless", "laws broken"]
+HEADS = ["host", "kernel", "sent", "received", "copied", "no copy", "avoidable", "laws broken"]
 
 
 class Answer:
@@ -32,7 +32,7 @@ class Answer:
     def take(self) -> None:
         """Wait for it."""
         try:
-            self.status, self.record = collected(self.link, False, None)
+            self.status, self.record = collected(self.link, None, None)
         except CommandError as error:
             self.status, self.why = error.status, str(error)
         # Of what is said there, only what it ends with is told.
@@ -43,8 +43,8 @@ class Answer:
         found = self.record or {}
         row = row_of(self.host, found["total"]["sockets"], found["total"])
         broken = sum(law["status"] == "broken" for law in found["laws"])
-        return [self.host, found["machine"]["kernel"], figure(row.sent), figure(row.received),
-                row.copies(), figure(row.uncopied), figure(row.needless), str(broken)]
+        return [self.host, found["machine"]["kernel"], row.cell("sent"), row.cell("received"),
+                row.cell("copied"), row.cell("no copy"), row.cell("avoidable"), str(broken)]
 
 
 def watch(file: str, ssh: list[str], words: list[str], record: str | None) -> int:

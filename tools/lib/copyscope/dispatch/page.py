@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A watch whose record becomes files besides: a page (--html FILE), stacks (--folded FILE)."""
+"""A watch whose record becomes files besides: a page (--html FILE), stacks (--folded FILE, --pprof
+FILE), rows (--csv FILE)."""
 from __future__ import annotations
 
+import datetime
+import os
 import subprocess
 import tempfile
 from pathlib import Path
@@ -10,11 +13,12 @@ from copyscope.cli import own_words, value_of, without
 from copyscope.common.errors import CommandError, Unusable
 from copyscope.common.programs import start_watch
 from copyscope.common.tree import ROOT
-from copyscope.files.record_file import RecordFile
+from copyscope.files.record_file import RecordFile, make_runs_folder
 
-from .straight import FILES
+from .straight import FILES, KEPT, make_room
 
-RECORD, STACKS = "--json", "--stacks"
+RECORD, NO_KEEP, STACKS, CSV = "--json", "--no-keep", "--stacks", "--csv"
+OF_STACKS = ("--folded", "--pprof")
 
 
 def asked(words: list[str]) -> list[str]:
@@ -37,7 +41,7 @@ def files_of(own: list[str], record: str | None) -> dict[str, str]:
             raise Unusable(f"{option} needs a name for the file" if not file else
                            f"{option} is made of a record: name a file with {RECORD}, or leave it "
                            "out")
-        if option == "--folded" and STACKS not in own:
+        if option in OF_STACKS and not {STACKS} & {each.partition("=")[0] for each in own}:
             raise Unusable(f"{option} writes stacks: give {STACKS}, too")
         # Before anything is watched for what could not be written then.
         RecordFile(file, option).close()
@@ -47,10 +51,22 @@ def files_of(own: list[str], record: str | None) -> dict[str, str]:
 
 def write(record: str, option: str, file: str) -> None:
     """Write one file of the record."""
-    done = subprocess.run([ROOT / "tools" / "records", "show", record, option, file],
+    # Rows go to stdout there: they are of several records as well.
+    words = [option] if option == CSV else [option, file]
+    done = subprocess.run([ROOT / "tools" / "records", "show", record, *words],
                           capture_output=True, text=True, check=False)
     if done.returncode:
         raise CommandError(done.stderr.strip().removeprefix("records: "))
+    if option == CSV:
+        with RecordFile(file, option) as place:
+            place.write(done.stdout)
+
+
+def kept() -> str:
+    """Where the record stays, as a watch without such a file names it."""
+    make_room()
+    began = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%S.%f")[:-3]
+    return str(make_runs_folder() / f"{began}-{os.getpid()}{KEPT}")
 
 
 def watch(words: list[str]) -> int:
@@ -63,7 +79,7 @@ def watch(words: list[str]) -> int:
     rest = [*own, *words[len(own_words(words)):]]
     with tempfile.TemporaryDirectory() as folder:
         if not record:
-            record = f"{folder}/record.json"
+            record = f"{folder}/record.json" if NO_KEEP in own else kept()
             rest = [RECORD, record, *rest]
         status = start_watch(rest).wait()
         for option, file in files.items() if Path(record).is_file() else ():

@@ -12,6 +12,7 @@ import os
 import select
 import sys
 import termios
+from dataclasses import replace
 from typing import Any
 
 from .live import CTRL_Z, Live
@@ -23,7 +24,7 @@ Document = dict[str, Any]
 STEP_S = 0.1
 
 
-def text_of(told: Document, colours: bool) -> str:
+def text_of(told: Document, colours: bool, looks: dict[str, str]) -> str:
     """What is printed of a document."""
     # Not earlier: it is read once the window is open, and a watch that is refused needs none of it.
     # pylint: disable-next=import-outside-toplevel
@@ -34,7 +35,8 @@ def text_of(told: Document, colours: bool) -> str:
         return ""
     found = told["record"]
     kept = ["", f"{'record':{page.LABEL}} {told['file']}"] if told["file"] else []
-    return page.joined([*watch.lines(found, watch.view_of(found)), *kept], colours)
+    view = replace(watch.view_of(found), laws="--laws" in looks, exact="--exact" in looks)
+    return page.joined([*watch.lines(found, view), *kept], colours)
 
 
 def confine() -> None:
@@ -47,23 +49,27 @@ def confine() -> None:
 class Printer:
     """Prints each document at once, in one piece: a command may print to the same terminal."""
 
-    def __init__(self, channel: int, out: int) -> None:
-        self.channel, self.out = channel, out
+    def __init__(self, channel: int, out: int, looks: dict[str, str]) -> None:
+        self.channel, self.out, self.looks = channel, out, looks
         self.live: Live | None = None
+        self.names: Document | None = None
 
     def begin(self, told: Document) -> None:
         """The window is open."""
+        self.names = told.get("names")
         if told.get("live") and is_possible():
             # A terminal that may not be opened gets blocks.
             with contextlib.suppress(OSError, termios.error):
                 self.live = Live(told["live"], self.channel)
-        text_of(told, False)
+        text_of(told, False, self.looks)
         confine()
 
     def take(self, told: Document) -> None:
         """A document that the watch tells."""
         if "open" in told:
             self.begin(told)
+        if "interval" in told:
+            told["interval"]["names"] = self.names
         if self.live and self.live.obey(told):
             return
         if "record" in told:
@@ -72,7 +78,8 @@ class Printer:
         if "stop" in told:
             os.write(self.channel, CTRL_Z)
         os.environ["COLUMNS"] = columns(self.out)
-        text = text_of(told, takes_colours(self.out))
+        colours = takes_colours(self.out, self.looks.get("--color", "auto"))
+        text = text_of(told, colours, self.looks)
         data = text.encode(errors="surrogateescape")
         while data:
             data = data[os.write(self.out, data):]
@@ -101,10 +108,10 @@ class Printer:
             self.live.screen.give_back()
 
 
-def shown(channel: int, out: int) -> int:
+def shown(channel: int, out: int, looks: dict[str, str]) -> int:
     """The exit status of the child that prints. A reader that left early is no error, nor is a
     terminal that is gone while the view is on it."""
-    printer = Printer(channel, out)
+    printer = Printer(channel, out, looks)
     try:
         printer.run()
     except (BrokenPipeError, ConnectionResetError):

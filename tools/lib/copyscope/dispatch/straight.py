@@ -10,12 +10,21 @@ EXPORTS = ("--metrics", "--serve", "--state", "--services", "--rotate")
 # Those with which it is on another host.
 FAR = ("--host", "--hosts")
 # Those with which its record becomes a file besides, and an example of the name.
-FILES = {"--html": "page.html", "--folded": "stacks.folded"}
+FILES = {"--html": "page.html", "--folded": "stacks.folded", "--pprof": "stacks.pb.gz",
+         "--csv": "rows.csv"}
+# Those that only whoever prints obeys.
+NO_KEEP = "--no-keep"
+FLAGS, COLOR, COLORS = ("--laws", "--exact"), "--color", ("auto", "always", "never")
+# So many records of watches stay; what names them so.
+KEPT_MOST, KEPT = 100, "-watch.json"
 # Those that name whom to watch by what copyscope.dispatch.whom finds out.
 NAMES = ("--unit", "--container")
 # Those behind which no value stands as a word of its own.
 VALUELESS = ("-q", "--quiet", "-h", "-?", "--help", "-V", "--version", "--all", "--as-root",
-             "--detail", "--no-children", "--cpu", "--sizes", "--stacks")
+             "--detail", "--no-children", "--cpu", "--sizes", "--stacks", NO_KEEP, *FLAGS)
+# Where runtimes of containers keep files (copyscope.services.containers).
+RUNTIMES = ("var/log/containers", "var/lib/docker/containers", "var/lib/containers/storage",
+            "run/containerd/io.containerd.runtime.v2.task")
 # A Ctrl-C is for the watch, which tells then what it found; with the others the terminal is given
 # back first, or was another's before.
 FOR_THE_WATCH = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGQUIT,
@@ -30,7 +39,7 @@ def become(program: str, words: list[str]) -> None:
     os.execv(program, [program, *words])
 
 
-def print_what_is_told(channel: int, out: int) -> None:
+def print_what_is_told(channel: int, out: int, looks: dict[str, str]) -> None:
     """In the child that prints: does not return."""
     status = 1
     try:
@@ -38,24 +47,91 @@ def print_what_is_told(channel: int, out: int) -> None:
             _signal.signal(each, _signal.SIG_IGN)
         # Not earlier: the watch starts meanwhile.
         from .printer import shown  # pylint: disable=import-outside-toplevel
-        status = shown(channel, out)
+        status = shown(channel, out, looks)
     except BaseException:  # pylint: disable=broad-exception-caught
         sys.excepthook(*sys.exc_info())
     finally:
         os._exit(status)
 
 
+def names_here() -> str:
+    """What users and containers of this machine are called, as JSON. What no name of a user should
+    have is left out: this is before anything is imported."""
+    users: dict[str, str] = {}
+    try:
+        with open("/etc/passwd", encoding="utf-8", errors="replace") as file:
+            rows = [line.split(":") for line in file]
+    except OSError:
+        rows = []
+    for name, _, uid, *_ in (row for row in rows if len(row) > 2):
+        if uid.isdecimal() and name.replace("-", "").replace("_", "").replace(".", "").isalnum():
+            users.setdefault(uid, f'"{uid}": "{name}"')
+    return f'{{"users": {{{", ".join(users.values())}}}, "containers": {containers_here()}}}'
+
+
+def containers_here() -> str:
+    """Those that a runtime names. Where none keeps files nothing is imported."""
+    if not any(os.path.isdir(f"/{folder}") for folder in RUNTIMES):
+        return "[]"
+    # pylint: disable=import-outside-toplevel
+    import json
+
+    from copyscope.services.containers import named
+    return json.dumps([each.document() for each in named().values()])
+
+
 def read_by(words: list[str]) -> list[str]:
     """Fork the child that prints; the words of a watch that is read by it."""
+    words, looks = without_looks(words)
+    make_room()
     channel, told = _socket.socketpair()
     child = os.fork()
     if not child:
         told.close()
         # Of a command it is on stderr: stdout is the command's.
-        print_what_is_told(channel.fileno(), 2 if "--" in words else 1)
+        print_what_is_told(channel.fileno(), 2 if "--" in words else 1, looks)
     channel.close()
     os.set_inheritable(told.fileno(), True)
-    return ["--reader", f"{told.detach()},{child}", *words]
+    return ["--reader", f"{told.detach()},{child}", *with_names(words)]
+
+
+def without_looks(words: list[str]) -> tuple[list[str], dict[str, str]]:
+    """The words of a watch but for those of how it is printed, and these. What --color is given
+    wrong stays: the watch refuses it."""
+    end = words.index("--") if "--" in words else len(words)
+    rest, looks, at = [], {}, 0
+    while at < end:
+        option, given, value = words[at].partition("=")
+        after = value if given else words[at + 1] if at + 1 < end else ""
+        if words[at] in FLAGS:
+            looks[words[at]] = "yes"
+        elif option == COLOR and after in COLORS:
+            looks[COLOR] = after
+            at += not given
+        else:
+            rest.append(words[at])
+        at += 1
+    return [*rest, *words[end:]], looks
+
+
+def make_room() -> None:
+    """Let the oldest records of watches go that nobody named a file for."""
+    tree = os.path.realpath(__file__).rsplit("/", 5)[0]
+    folder = os.environ.get("COPYSCOPE_RUNS") or f"{tree}/results/runs"
+    try:
+        kept = sorted(name for name in os.listdir(folder) if name.endswith(KEPT))
+        for name in kept[:max(0, len(kept) - KEPT_MOST + 1)]:
+            os.unlink(f"{folder}/{name}")
+    except OSError:
+        pass  # the watch itself says what is the matter with the folder
+
+
+def with_names(words: list[str]) -> list[str]:
+    """The words of a watch that knows what users and containers are called."""
+    names = os.memfd_create("names", 0)
+    os.write(names, names_here().encode())
+    os.lseek(names, 0, os.SEEK_SET)
+    return ["--names", str(names), *words]
 
 
 def bare_words(words: list[str]) -> list[int]:

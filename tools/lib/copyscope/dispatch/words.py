@@ -46,7 +46,8 @@ RUN_VALUES = {
 PROFILE_NAMES = tuple(sorted(file.stem for file in PROFILES.glob("*.toml")))
 REPORTS = tuple(sorted(file.stem.upper() for file in CLAIMS.glob("*.toml") if file != FIXED))
 WATCH_VALUES = {"--comm": (COMMS,), "-p": (PIDS,), "--pid": (PIDS,), "--netns": (PIDS,),
-                "--by": ("socket", "process", "cgroup", "peer", "port"),
+                "--by": ("service", "process", "socket", "cgroup", "peer", "port"),
+                "--sort": ("copied", "sent", "received", "avoidable", "cpu", "name"),
                 "--books": ("sequence", "calls"),
                 "--backend": ("auto", "trampoline", "tracepoint")}
 WORDS = (

@@ -21,10 +21,10 @@ from copyscope.records.load import load_plan, load_sweep
 from copyscope.records.run_record import NO_PROFILE, Record
 from copyscope.records.stacks import folded_lines, has
 from copyscope.records.watch_record import check_watch, is_watch, whole_of
-from copyscope.report import run, watch
+from copyscope.report import rows, run, watch
 from copyscope.report.look import Look
 from copyscope.report.page import View
-from copyscope.report.rows import TITLES
+from copyscope.report.rows import ORDERS, TITLES
 from copyscope.runs import answer, pairs, tables
 
 from . import listing, others, page, pprof
@@ -53,9 +53,13 @@ def build_parser() -> Parser:
     add("ids", nargs="*", metavar="ID", help="what to show")
     add("--in", dest="folder", type=folder, metavar="DIR", help="another folder of records")
     add("--laws", action="store_true", help="show every law that was tested, with both sides")
-    add("--exact", action="store_true", help="show: every digit of a run, and a row for each site")
+    add("--exact", action="store_true", help="show: every digit, and a row for each site")
     add("--by", choices=TITLES, metavar="WHAT",
-        help="show: rows of a watch by socket, process, cgroup, peer or port (default as watched)")
+        help="show: rows of a watch by service, process, socket, cgroup, peer or port (default as "
+             "watched)")
+    add("--sort", choices=ORDERS, metavar="HOW",
+        help="show: which rows come first: copied, sent, received, avoidable, cpu or name "
+             "(default as watched)")
     add("--top", type=whole(1, most("rows")), metavar="N",
         help="show: at most N rows, processes and stacks of a watch (default as watched)")
     add("--html", metavar="FILE", help="show: write the report as one page, with copy maps")
@@ -63,7 +67,8 @@ def build_parser() -> Parser:
         help="show: write the stacks of a watch, a line each, as flame graphs are made of")
     add("--pprof", metavar="FILE", help="show: write the stacks of a watch as pprof reads them")
     add("--csv", action="store_true",
-        help="show a row for each run, with the columns of a sweep's tidy.csv")
+        help="show a row for each run, with the columns of a sweep's tidy.csv, or every row of a "
+             "watch")
     return parser
 
 
@@ -73,12 +78,14 @@ def check_options(options: argparse.Namespace) -> None:
         raise Unusable("list takes a folder alone, as --in DIR; try ./tools/records --help")
     if options.act == "show" and not options.ids:
         raise Unusable(f"show needs an ID, or {LAST}; ./tools/records list has them")
-    if (options.by or options.top) and (options.act == "list" or options.csv or options.html):
-        raise Unusable("--by and --top are of the report of a watch: without list, --csv, --html")
+    other = options.act == "list" or options.html
+    if options.top and options.csv or (options.by or options.top or options.sort) and other:
+        raise Unusable("--by, --sort and --top are of the rows of a watch: without list and "
+                       "--html, and --top without --csv")
     if options.laws and options.csv:
         raise Unusable("--laws is of the report and --csv has none: leave out one")
     if options.exact and (options.act == "list" or options.csv or options.html):
-        raise Unusable("--exact is of the report of a run: without list, --csv, --html")
+        raise Unusable("--exact is of a report: without list, --csv, --html")
     asked = [each for each in FILES if getattr(options, each)]
     if asked and (options.act == "list" or options.laws or options.csv or len(options.ids) != 1 or
                   len(asked) > 1):
@@ -94,13 +101,30 @@ def runs_of(path: Path) -> list[Record]:
     return [Record(data, path)]
 
 
-def show_csv(paths: list[Path]) -> None:
-    """A row for each run."""
+def show_rows(paths: list[Path], options: argparse.Namespace) -> None:
+    """The rows of watches."""
+    found = []
+    for path in paths:
+        data = read_json(path)
+        check_watch(data, path)
+        view = view_of(data, options)
+        found += [[data["id"], view.by, *row] for row in rows.csv_rows(data, view.by, view.sort)]
+    print(csv_text(("id", "by", *rows.CSV_HEAD), found), end="")
+
+
+def show_csv(paths: list[Path], options: argparse.Namespace) -> None:
+    """A row for each run, or the rows of watches."""
+    watched = {path.is_file() and is_watch(read_json(path)) for path in paths}
+    if watched == {True, False}:
+        raise Unusable("--csv: one is of a watch, another is not: rows of both have no common head")
+    if watched == {True}:
+        return show_rows(paths, options)
     records = [record for path in paths for record in runs_of(path)]
     modelled = any(record.modelled for record in records)
-    rows = ([tables.cell(each) for each in tables.tidy_row(record, modelled)]
-            for record in records)
-    print(csv_text(tables.tidy_header(modelled), rows), end="")
+    cells = ([tables.cell(each) for each in tables.tidy_row(record, modelled)]
+             for record in records)
+    print(csv_text(tables.tidy_header(modelled), cells), end="")
+    return None
 
 
 def sweep_lines(path: Path) -> list[str]:
@@ -116,8 +140,8 @@ def sweep_lines(path: Path) -> list[str]:
 
 def view_of(data: dict[str, Any], options: argparse.Namespace) -> View:
     """What is shown of a watch: what that was asked to show, unless these options say otherwise."""
-    asked = {"by": options.by, "top": options.top}
-    return replace(watch.view_of(data), laws=options.laws,
+    asked = {"by": options.by, "sort": options.sort, "top": options.top}
+    return replace(watch.view_of(data), laws=options.laws, exact=options.exact,
                    **{key: value for key, value in asked.items() if value})
 
 
@@ -187,7 +211,7 @@ def act(words: list[str]) -> int:
         return 0
     paths = [find(wanted, options.folder) for wanted in options.ids]
     if options.csv:
-        show_csv(paths)
+        show_csv(paths, options)
         return 0
     if options.html:
         write_page(paths[0], options.html)

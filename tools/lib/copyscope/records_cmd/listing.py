@@ -14,6 +14,7 @@ from copyscope.records.load import load_plan
 from copyscope.records.older import SCHEMA
 from copyscope.records.run_record import Record
 from copyscope.records.watch_record import check_watch, is_watch
+from copyscope.report.rows import rows_of
 
 HEAD = ("ID", "what", "result")
 
@@ -33,8 +34,9 @@ def run_cells(record: Record) -> tuple[str, str]:
 
 
 def watch_cells(data: dict[str, Any]) -> tuple[str, str]:
-    """Which processes were watched, and what they moved."""
-    names = [each["process"] for each in data["verdicts"]]
+    """Which services were watched, those that copied most first, and what they moved."""
+    names = [row.name for row in rows_of(data, "service")] or \
+        [each["process"] for each in data["verdicts"]]
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
     counts = data["total"]["counts"]
     sent, received = (None if value is None else bytes_text(value) for value in

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .rows import figure, figures_of, laid_out, lines_of_a_row
+from .rows import figure, figures_of, laid_out, lines_of_a_row, rows_of_interval
 from .verdicts import sums_short
 
 Document = dict[str, Any]
-ORDERS = {"needless": "bytes copied needlessly", "bytes": "throughput", "name": "name"}
-KEYS = "sort b needless t bytes n name | rows s p g r l | space pause | q quit"
+KEYS = "sort c copied t sent i recv a avoidable n name | rows v p s g r l | space | q"
 # The head and what parts it from the rows, their heads, what says that there are more, the keys.
 LINES_AROUND = 7
 
@@ -20,20 +19,21 @@ def head(title: str, told: Document) -> list[str]:
     total, seconds = figures_of(found, found["total"]), int(found["seconds"])
     clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     paused = "  paused" if told["paused"] else ""
-    return [f"copyscope watch {title}  {clock}  by {ORDERS[found['order']]}{paused}",
-            f"sent {figure(total.sent)}/s, received {figure(total.received)}/s, copied needlessly "
-            f"{figure(total.needless)}/s; {total.sockets:,} sockets open"]
+    return [f"copyscope watch {title}  {clock}  by {found['order']}{paused}",
+            f"sent {figure(total.sent)}/s, received {figure(total.received)}/s, "
+            f"copied {total.cell('copied')}/s, avoidable {figure(total.needless)}/s; "
+            f"{total.sockets:,} sockets"]
 
 
 def lines(title: str, told: Document, height: int) -> list[str]:
     """The whole page."""
     found = told["interval"]
     short = sums_short(found["sums_short"])
-    rows = [figures_of(found, each) for each in found["rows"]]
+    rows, further = rows_of_interval(found)
     # Names above their numbers have a head of their own.
     each = lines_of_a_row(rows, found["by"])
     shown = rows[:max(1, (height - LINES_AROUND - len(short) - (each > 1)) // each)]
-    left = found["further"] + len(rows) - len(shown)
+    left = further + len(rows) - len(shown)
     more = [f"{'':48}  {left} more"] if left else [] if rows else \
         [f"{'':48}  no TCP or UDP socket yet"]
     return [*head(title, told), *short, "", *laid_out(shown, found["by"], True), *more, "", KEYS]

@@ -32,9 +32,11 @@ class Tinted(str):
 class View:
     """What is shown of a watch."""
 
-    by: str = "process"  # what each row of its table is of: socket, process, cgroup, peer or port
+    by: str = "service"  # what each row of its table is of, as rows.TITLES has them
+    sort: str = "copied"  # which rows come first
     top: int = 10        # how many rows, processes and stacks at most
     laws: bool = False   # every law that was tested, not broken ones alone
+    exact: bool = False  # every digit, and each site
 
 
 def folded(first: str, text: str, indent: int = 0) -> list[str]:
@@ -73,10 +75,12 @@ def joined(lines: list[str], colours: bool) -> str:
 
 
 def plural(count: int, word: str) -> str:
-    """1 law, 2 laws."""
-    return f"{count:,} {word}{'s' * (count != 1)}"
+    """1 law, 2 laws, 2 processes."""
+    return f"{count:,} {word}{('es' if word.endswith('ss') else 's') * (count != 1)}"
 
 
-def process_name(pid: int | None, comm: str | None) -> str:
+def process_name(pid: int | None, comm: str | None, listener: int | None = None) -> str:
     """nginx, pid 812; the kernel's own have no pid."""
+    if listener:
+        return f"{comm or ''}, a listener of pid {listener}"
     return f"{comm or ''}, pid {pid}" if pid else comm or "the kernel, or unknown"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .figures import is_silent, moved
-from .page import BAD, BOLD, plural, tinted
+from .page import BAD, plural, tinted
 
 Document = dict[str, Any]
 # Of more processes that broke a law the number alone is told.
@@ -75,18 +75,3 @@ def refusals(data: Document) -> list[str]:
 def sums_short(why: str | None) -> list[str]:
     """That sums are less than what moved."""
     return tinted(BAD, "Sums may be short: ", why, 2) if why else []
-
-
-def lines(data: Document, top: int) -> list[str]:
-    """Their sentences, and what the kernel refused."""
-    said = sums_short(data["losses"].get("sums_short"))
-    found = active(data)
-    for verdict in found[:top]:
-        said += tinted(BOLD, "", f"{verdict['process']}: {verdict['sentence']}", 2)
-    if len(found) > top:
-        said.append(f"{len(found) - top} more processes moved payload, or may have: --top "
-                    f"{len(found)} shows them.")
-    said += refusals(data)
-    if not found:
-        said.append("No process of the subject used a TCP or UDP socket.")
-    return said

@@ -7,7 +7,20 @@ from typing import Any
 from copyscope.common.tables import names
 from copyscope.common.text import share_text
 
-from . import balances, cost, counts, cpu, laws, missing, rows, sizes, stacks, tables, verdicts
+from . import (
+    answers,
+    balances,
+    cost,
+    counts,
+    cpu,
+    laws,
+    missing,
+    rows,
+    sizes,
+    stacks,
+    tables,
+    verdicts,
+)
 from .page import View, folded, plural
 
 Document = dict[str, Any]
@@ -38,11 +51,12 @@ def share_of(data: Document, site: str, passed: int) -> str:
 
 def lines(data: Document, view: View) -> list[str]:
     """The whole report."""
-    return [*verdicts.doubts(data), *verdicts.lines(data, view.top), "", *folded("", head(data)),
-            *tables.sites(data, "share", lambda site, passed: share_of(data, site, passed)),
-            *tables.causes(data), *counts.zero_copy(data), *counts.datagrams(data),
-            *counts.failed(data), *counts.tls(data), *counts.mptcp(data, view.top),
-            *cpu.lines(data, view.top), *sizes.lines(data, view.top),
-            *stacks.lines(data, view.top), *rows.lines(data, view.by, view.top),
+    return [*verdicts.doubts(data), *answers.lines(data, view), "", *folded("", head(data)),
+            *tables.sites(data, "share", lambda site, passed: share_of(data, site, passed),
+                           exact=view.exact),
+            *tables.causes(data, exact=view.exact), *counts.zero_copy(data),
+            *counts.datagrams(data), *counts.failed(data), *counts.tls(data),
+            *counts.mptcp(data, view.top), *cpu.lines(data, view.top), *sizes.lines(data, view.top),
+            *stacks.lines(data, view.top), *rows.lines(data, view),
             *balances.lines(data), *laws.lines(data, view.laws), *cost.lines(data),
             *missing.lines(missing.texts(data))]
