@@ -20,6 +20,7 @@ from copyscope.files.cache import scratch_folder
 from copyscope.files.record_file import RecordFile
 from copyscope.model.choice import LEAVE, PAYS, UNDECIDED
 from copyscope.records import documents
+from copyscope.records.kept import find as kept_record
 from copyscope.records.sizes import refuse_without
 from copyscope.records.watch_record import Watched, check_watch, is_watch, whole_of
 from copyscope.runs import launch, paths
@@ -64,7 +65,8 @@ def build_parser() -> Parser:
     add = parser.add_argument
     add("-p", "--pid", metavar="PID", help="these processes: PID[,PID...], as copyscope watch")
     add("--comm", metavar="NAME", help="every process with this name")
-    add("--record", type=Path, metavar="RECORD", help="a record of copyscope watch --sizes")
+    add("--record", type=kept_record, metavar="RECORD",
+        help="a record of copyscope watch --sizes: a file, an ID as list shows it, or last")
     add("--seconds", type=seconds, metavar="S",
         help=f"how long to watch ({SECONDS:g}; of COMMAND, until it ends)")
     add("--source", choices=("file", "memory"), default="",

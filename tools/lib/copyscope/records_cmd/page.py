@@ -15,29 +15,34 @@ from copyscope.common.tree import ROOT
 from copyscope.records.run_record import Record
 from copyscope.records.stacks import has as has_stacks
 from copyscope.report import (
+    answers,
     counts,
     cpu,
     missing,
+    rows,
     run,
     run_missing,
     sentence,
     stacks,
-    verdicts,
     watch,
     zero_copy,
 )
+from copyscope.report.figures import added
+from copyscope.report.page import View
 from copyscope.report.tables import MEANING, TLS_LAWS, side, tls_moved
 
 # Of processes, those that moved most.
 MOST_MAPS = 4
 MOST_STACKS = 10
+MOST_SERVICES, MOST_SENTENCES = 10, 3
+COLUMNS = ("sent", "received", "copied", "avoidable", "sockets")
 
 
-def subject(record: Record, processes: list[list[str]]) -> str:
+def subject(record: Record, services: list[list[str]]) -> str:
     """Whom the page is about."""
     if not record.watched:
         return f"{record.variant}, {record.bytes:,} bytes on {record.path}"
-    return processes[0][0] if len(processes) == 1 else f"{len(processes)} processes"
+    return services[0][0] if len(services) == 1 else f"{len(services)} services"
 
 
 def site_rows(record: Record) -> list[list[str]]:
@@ -55,17 +60,24 @@ def cause_rows(record: Record) -> list[list[str]]:
             for each in record.data["causes"] if each["bytes"] is not None]
 
 
-def process_rows(record: Record) -> list[list[str]]:
-    """What each process sent and received, those that moved most first."""
-    rows = []
-    for process, verdict in zip(record.data.get("processes", []), record.data["verdicts"]
-                                if record.watched else []):
-        counts = process["sum"]["counts"]
-        moved = [counts["accepted_bytes"], counts["returned_bytes"]]
-        rows.append((sum(each or 0 for each in moved), [
-            verdict["process"], *("not measured" if each is None else bytes_text(each)
-                                  for each in moved), verdict["verdict"]]))
-    return [row for moved, row in sorted(rows, key=lambda each: -each[0]) if moved]
+def cells(row: rows.Row) -> list[str]:
+    """The columns of numbers."""
+    return ["not measured" if (cell := row.cell(each)) == "-" else cell for each in COLUMNS]
+
+
+def service_rows(data: dict[str, Any]) -> list[list[str]]:
+    """What each service moved, those that copied most first, and what that comes to."""
+    parts = rows.grouped(data, "service")
+    return [[row.shown, *cells(row), answers.outcome(added([each["sum"] for each in
+                                                            parts[row.name]]))]
+            for row in rows.rows_of(data, "service") if row.bytes]
+
+
+def process_rows(data: dict[str, Any]) -> list[list[str]]:
+    """The same of each process, with the verdict that its record has."""
+    verdicts_of = {each["process"]: each["verdict"] for each in data["verdicts"]}
+    return [[row.name, *cells(row), verdicts_of[row.name]]
+            for row in rows.rows_of(data, "process") if row.bytes]
 
 
 def law_rows(record: Record) -> list[list[str]]:
@@ -108,12 +120,14 @@ def where(record: Record) -> dict[str, Any]:
 def words(record: Record) -> dict[str, Any]:
     """What the report says in sentences."""
     if not record.watched:
-        return {"sentences": [sentence.of(record, True)], "head": run.head(record),
+        return {"sentences": [sentence.of(record, True)], "more_sentences": [],
+                "head": run.head(record),
                 "refusals": zero_copy.refusals(record), "cpu": [], "cpu_head": "",
                 "missing": run_missing.texts(record)}
     data = record.data
-    told = verdicts.active(data)
-    return {"sentences": [f"{each['process']}: {each['sentence']}" for each in told],
+    told = answers.sentences(data, View())
+    return {"sentences": [each for said in told[:MOST_SENTENCES] for each in said],
+            "more_sentences": [each for said in told[MOST_SENTENCES:] for each in said],
             "head": watch.head(data), "refusals": counts.refused(data),
             "cpu": cpu.processes(data), "cpu_head": cpu.head(data),
             "missing": missing.texts(data)}
@@ -121,11 +135,13 @@ def words(record: Record) -> dict[str, Any]:
 
 def page(record: Record, source: Path) -> str:
     """The whole page."""
-    processes = process_rows(record)
+    services = service_rows(record.data) if record.watched else []
     told: dict[str, Any] = {
-        "subject": subject(record, processes), **words(record), "sites": site_rows(record),
-        "causes": cause_rows(record), "processes": processes, **where(record),
+        "subject": subject(record, services), **words(record), "sites": site_rows(record),
+        "causes": cause_rows(record), "services": services[:MOST_SERVICES],
+        "more_services": services[MOST_SERVICES:], "columns": [*COLUMNS],
+        "processes": process_rows(record.data) if record.watched else [], **where(record),
         # Where nothing moved there is no way to draw.
-        "maps": maps(source) if processes or not record.watched else [],
+        "maps": maps(source) if services or not record.watched else [],
         "laws": law_rows(record), "foot": run.foot(record)}
     return templates(Path(__file__).parent).get_template("page.html").render(told)
