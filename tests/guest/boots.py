@@ -145,12 +145,15 @@ class Asked:
         return any(asked in (guest, None) and (run is None or made in (run, None)) for asked, made in self.pairs)
 
 
-def hooks_of(words: str) -> tuple[bool, bool, bool, str]:
-    """What a run of trace_run needs hooks for: runs that need the same, one after the other, have them attached
-    once."""
+def hooks_of(words: str) -> tuple[bool, bool, str, bool, str]:
+    """What a run of trace_run needs hooks for: the programs, which runs that need the same, one after the other, have
+    loaded once, then what is left off of them."""
     before, _, fault = words.partition("--break ")
-    return ("--path nic" in before or "--path forward" in before, before.startswith("udp"), before.startswith("ktls"),
-            fault.split(" ")[0])
+    fault = fault.split(" ")[0]
+    # Of these alone programs know that they are left off.
+    loaded = "" if fault.startswith("detach:") and fault != "detach:late_copy" else fault
+    return (before.startswith("udp"), before.startswith("ktls"), loaded, "--path nic" in before or "--path forward" in before,
+            fault)
 
 
 def run_lines(folder: Path, runs: dict[str, str], options: list = (), releases: tuple = RELEASES,

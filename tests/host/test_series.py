@@ -76,6 +76,11 @@ def check_exact(record, size=PRIME):
     assert len(record["sockets"]) == 4
 
 
+def hooks_of(record):
+    """What became of each hook."""
+    return [(row["hook"], row["status"], row["why"]) for row in record["backend"]["probes"]]
+
+
 def test_each_run_has_its_own_bytes_though_hooks_are_attached_once(series):
     check_exact(series.make("first", PLAIN))
     attached = links_of(series)
@@ -92,12 +97,22 @@ def test_a_record_is_that_of_a_run_alone_but_for_what_differs_each_time(series):
     series.make("before", PAGES)
     beside, alone = series.make("beside", PAGES), records.run(*PAGES.split(), "--pass", "counted", "--json", "-").record
     assert [(law["law"], law["status"]) for law in beside["laws"]] == [(law["law"], law["status"]) for law in alone["laws"]]
-    hooks = [[(row["hook"], row["status"], row["why"]) for row in record["backend"]["probes"]]
-             for record in (beside, alone)]
-    assert hooks[0] == hooks[1]
+    assert hooks_of(beside) == hooks_of(alone)
     for site, row in beside["sites"].items():
         assert (row["bytes"], row["how"]) == (alone["sites"][site]["bytes"], alone["sites"][site]["how"]) or site in (
             "late_copy", "reshape"), site
+
+
+def test_hooks_that_a_run_leaves_off_are_attached_again_and_all_others_stay(series):
+    left_off = f"{PLAIN} --break detach:rx_copy"
+    check_exact(series.make("before", PLAIN))
+    attached = links_of(series)
+    record = series.make("left-off", left_off)
+    assert links_of(series) < attached
+    assert "receive" in records.laws_with(record, "not testable") and not records.laws_with(record, "broken")
+    assert hooks_of(record) == hooks_of(records.run(*left_off.split(), "--pass", "counted", "--json", "-").record)
+    check_exact(series.make("after", PLAIN))
+    assert len(links_of(series)) == len(attached) and len(links_of(series) & attached) == len(attached) - 1
 
 
 def test_a_run_with_other_needs_has_hooks_of_its_own_and_the_next_one_is_exact(series):

@@ -56,7 +56,7 @@ static void hits_open(struct engine *p)
 	const char *events[TP_HITS_MAX];
 
 	for (int i = 0; i < p->hooks.count && p->hit_count < TP_HITS_MAX; i++) {
-		if (*p->hooks.probes[i].why || !is_checked(p, p->hooks.row[i]))
+		if (*p->loaded.probes[i].why || !is_checked(p, p->hooks.row[i]))
 			continue;
 		events[p->hit_count] = p->hooks.row[i]->event;
 		p->hit_rows[p->hit_count++] = i;
@@ -149,6 +149,7 @@ static int choose(struct engine *p, const struct targets *targets, char why[WHY_
 {
 	const struct engine_config *c = &p->config;
 	const struct hook_wishes wishes = { c->sets, c->detach, c->hardware_dma, c->usdt_path };
+	const struct hook_wishes most = { c->sets, NULL, true, c->usdt_path };
 	enum backend asked = c->backend;
 	int err;
 
@@ -158,10 +159,13 @@ static int choose(struct engine *p, const struct targets *targets, char why[WHY_
 		return -ENOTSUP;
 	}
 	p->backend = select_backend(asked, targets, p->backend_why);
-	err = hooks_choose(&p->hooks, &wishes, p->backend, p->backend_why, targets, why);
+	err = hooks_choose(&p->loaded, c->relinks ? &most : &wishes, p->backend, p->backend_why, targets, why);
+	p->hooks = p->loaded;
+	if (!err)
+		err = hooks_leave_off(&p->hooks, &wishes, p->backend, why);
 	/* A program may be in several rows. */
 	for (int i = 0; i < p->hooks.count && !err; i++)
-		if (!*p->hooks.probes[i].why)
+		if (!*p->loaded.probes[i].why)
 			err = bpf_program__set_autoload(program_of(p, i), true);
 	choose_walks(p, targets);
 	bpf_program__set_autoload(p->skel->progs.cpu_sample, c->cpu);
@@ -307,8 +311,7 @@ static void configure(struct engine *p, const struct targets *targets)
 
 	ro->watch_filter = c->filter;
 	ro->fault_inject = c->fault_inject;
-	ro->late_copies_hooked = p->backend == BACKEND_TRAMPOLINE &&
-				 bpf_program__autoload(p->skel->progs.late_copy);
+	ro->late_copies_hooked = p->backend == BACKEND_TRAMPOLINE && hooks_want(&p->hooks, "late_copy");
 	ro->counts_by_tracepoint = p->backend != BACKEND_TRAMPOLINE;
 	ro->rx_copies_hooked = ro->counts_by_tracepoint || c->calls;
 	ro->calls_wanted = c->calls;
@@ -657,26 +660,49 @@ static void *hits_end(void *hits)
 	return NULL;
 }
 
+/* What detaching waits for side by side. */
+struct ending {
+	pthread_t threads[PROBES_MAX + 1];
+	int count;
+};
+
+static void end_beside(struct ending *ending, void *(*end)(void *what), void *what)
+{
+	if (pthread_create(&ending->threads[ending->count], NULL, end, what))
+		end(what);
+	else
+		ending->count++;
+}
+
+static void wait_ended(struct ending *ending)
+{
+	while (ending->count)
+		pthread_join(ending->threads[--ending->count], NULL);
+}
+
 /* Detaching waits for the kernel's readers, 15 to 120 ms a hook: in parallel they take one wait. */
 static void detach_all(struct engine *p)
 {
-	pthread_t threads[PROBES_MAX + 1];
-	int count = 0;
+	struct ending ending = {};
 
-	for (int i = 0; i < PROBES_MAX; i++) {
-		if (!p->links[i])
+	for (int i = 0; i < PROBES_MAX; i++)
+		if (p->links[i])
+			end_beside(&ending, link_end, p->links[i]);
+	end_beside(&ending, hits_end, p->hits);
+	wait_ended(&ending);
+}
+
+void links_drop_unwanted(struct engine *p)
+{
+	struct ending ending = {};
+
+	for (int i = 0; i < p->hooks.count; i++) {
+		if (!p->links[i] || hooks_want(&p->hooks, p->hooks.row[i]->program))
 			continue;
-		if (pthread_create(&threads[count], NULL, link_end, p->links[i]))
-			link_end(p->links[i]);
-		else
-			count++;
+		end_beside(&ending, link_end, p->links[i]);
+		p->links[i] = NULL;
 	}
-	if (pthread_create(&threads[count], NULL, hits_end, p->hits))
-		hits_end(p->hits);
-	else
-		count++;
-	while (count)
-		pthread_join(threads[--count], NULL);
+	wait_ended(&ending);
 }
 
 void engine_free(struct engine *p)

@@ -44,6 +44,7 @@ struct engine_config {
 	/* Of the set HOOKS_DETAIL. */
 	const char *detach;		/* a metric whose hooks are left off on purpose, or NULL */
 	bool hardware_dma;		/* a device may read pages itself */
+	bool relinks;			/* both may be others in a later window: see engine_relink() */
 	bool references;		/* the subject may reference pages */
 	uint32_t homes[SUBJECT_PROCESSES];	/* network namespaces of the subject */
 	int home_count;
@@ -73,6 +74,12 @@ enum backend engine_backend(const struct engine *p, char why[WHY_BYTES]);
 
 /* When all is attached and nothing counted: keeps what engine_renew() goes back to. 0 or -errno. */
 int engine_keep(struct engine *e);
+
+/*
+ * Leaves off and attaches again single hooks of programs that were loaded with config.relinks: before engine_renew(),
+ * in the process that called engine_keep(). 0; or -errno, then all are to be loaded anew.
+ */
+int engine_relink(struct engine *e, const char *detach, bool hardware_dma);
 
 /* Whose sockets are counted next by programs that stay attached. */
 struct engine_subject {

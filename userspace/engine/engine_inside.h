@@ -24,6 +24,7 @@ struct engine {
 	enum backend backend;
 	char backend_why[WHY_BYTES];
 	struct hook_choice hooks;
+	struct hook_choice loaded;	/* what hooks are chosen from: with config.relinks more than those */
 	struct bpf_link *links[PROBES_MAX];	/* in the order of hooks */
 	struct bpf_link *sockets, *unhashed, *descriptors, *tasks, *maps;	/* what iterators are made of */
 	struct netns_reader entered[ENGINE_NAMESPACES];	/* none for our own namespace */
@@ -95,6 +96,9 @@ void iterators_free(struct engine *p);
 
 /* Tells the programs the network namespaces of the subject, and the limit of option memory that holds there. */
 void homes_tell(struct engine *p);
+
+/* Detaches, side by side, each hook whose program no row of hooks wants any more. */
+void links_drop_unwanted(struct engine *p);
 
 /* What programs do from now on is of this window. */
 void runs_begin(struct engine *p);

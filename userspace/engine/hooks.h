@@ -90,6 +90,12 @@ struct hook_choice {
 int hooks_choose(struct hook_choice *c, const struct hook_wishes *wishes, enum backend backend,
 		 const char *backend_why, const struct targets *targets, char why[WHY_BYTES]);
 
+/* Leaves off what @wishes says, of hooks that were chosen for a device that does DMA and with none left off. As above. */
+int hooks_leave_off(struct hook_choice *c, const struct hook_wishes *wishes, enum backend backend, char why[WHY_BYTES]);
+
+/* True if a row of the program was chosen. */
+bool hooks_want(const struct hook_choice *c, const char *program);
+
 /* The sets that a hook is attached with: one whose number other hooks leave is a witness. */
 unsigned int hook_sets_of(const struct hook_choice *c, int i, enum backend backend);
 

@@ -47,6 +47,7 @@ static void configure(struct probes *p, const struct probes_config *config, stru
 		.fault_inject = config->fault_inject,
 		.detach = config->detach,
 		.hardware_dma = s->hardware_dma,
+		.relinks = config->relinks,
 		.references = s->references,
 		.home_count = s->namespaces,
 		.usdt_path = s->usdt_path,
@@ -93,14 +94,24 @@ int probes_load(struct probes **out, const struct probes_config *config, struct 
 }
 
 /* Tables with room for more sockets count as exactly. */
-bool probes_fit(const struct probes_config *had, const struct probes_config *wanted)
+bool probes_alike(const struct probes_config *had, const struct probes_config *wanted)
 {
 	const struct subject *h = had->subject, *w = wanted->subject;
 
-	return had->backend == wanted->backend && had->fault_inject == wanted->fault_inject &&
-	       !strcmp(had->detach ?: "", wanted->detach ?: "") && h->sockets >= w->sockets &&
-	       h->datagrams == w->datagrams && h->tls == w->tls && h->hardware_dma == w->hardware_dma &&
-	       h->references >= w->references && !!h->usdt_path == !!w->usdt_path;
+	return had->backend == wanted->backend && had->fault_inject == wanted->fault_inject && h->sockets >= w->sockets &&
+	       h->datagrams == w->datagrams && h->tls == w->tls && h->references >= w->references &&
+	       !!h->usdt_path == !!w->usdt_path;
+}
+
+bool probes_fit(const struct probes_config *had, const struct probes_config *wanted)
+{
+	return probes_alike(had, wanted) && !strcmp(had->detach ?: "", wanted->detach ?: "") &&
+	       had->subject->hardware_dma == wanted->subject->hardware_dma;
+}
+
+int probes_relink(struct probes *p, const struct probes_config *config)
+{
+	return engine_relink(p->engine, config->detach, config->subject->hardware_dma);
 }
 
 int probes_keep(struct probes *p)

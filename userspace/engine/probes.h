@@ -15,6 +15,7 @@ struct probes_config {
 	enum backend backend;		/* BACKEND_AUTO: trampolines if the kernel accepts them */
 	enum fault_inject fault_inject;
 	const char *detach;		/* metric whose hooks are left off on purpose, or NULL */
+	bool relinks;			/* probes_relink() may change what is left off */
 };
 
 /* Both return 0 or -errno with one line in r->backend_why or printed; on error *out is NULL. */
@@ -26,8 +27,14 @@ int probes_attach(struct probes *p, struct record *r);
  * that process, calls probes_renew() in place of probes_load(), goes on as usual, and its probes_free() leaves them.
  */
 
-/* True if hooks that were attached for @had count what @wanted asks for, as exactly. */
+/* True if programs that were loaded for @had count what @wanted asks for, once the same hooks are left off. */
+bool probes_alike(const struct probes_config *had, const struct probes_config *wanted);
+
+/* True if the same hooks are left off, too. */
 bool probes_fit(const struct probes_config *had, const struct probes_config *wanted);
+
+/* Leaves off what @config says and nothing else. 0 or -errno: then all is to be loaded anew; see engine_relink(). */
+int probes_relink(struct probes *p, const struct probes_config *config);
 
 /* 0 or -errno. */
 int probes_keep(struct probes *p);

@@ -38,6 +38,29 @@ static int wait_for_rest(const struct engine *e)
 	return 0;
 }
 
+int engine_relink(struct engine *e, const char *detach, bool hardware_dma)
+{
+	const struct hook_wishes wishes = { e->config.sets, detach, hardware_dma, e->config.usdt_path };
+	struct hook_choice next = e->loaded;
+	char why[WHY_BYTES];
+	int err = hooks_leave_off(&next, &wishes, e->backend, why);
+
+	/* Programs know by a constant whether late copies are hooked. */
+	if (!err && hooks_want(&next, "late_copy") != hooks_want(&e->hooks, "late_copy"))
+		err = -ENOTSUP;
+	if (!err)
+		err = wait_for_rest(e);
+	if (err)
+		return err;
+	for (int i = 0; i < next.count; i++)
+		if (!*next.probes[i].why)
+			next.probes[i].status = e->hooks.probes[i].status;
+	e->hooks = next;
+	links_drop_unwanted(e);
+	memcpy(e->skel->bss, e->as_attached, sizeof(*e->skel->bss));
+	return engine_attach(e, HOOKS_ALL, why);
+}
+
 static void death_forget(void *arg, const struct watch_book *book)
 {
 }

@@ -171,11 +171,7 @@ static void choose_hook(struct hook_choice *c, const struct hook *hook, const st
 	c->row[c->count++] = hook;
 	*probe = (struct probe){ .metric = metric_of(hook, w), .status = PROBE_ABSENT };
 	snprintf(probe->hook, sizeof(probe->hook), "%s/%s", hook_kind_name(hook->kind), hook->target);
-	if (is_detached(w, hook))
-		snprintf(probe->why, WHY_BYTES, "left off on purpose (--break detach:%s)", w->detach);
-	else if (is_of_hardware(hook, trampolines) && !w->hardware_dma)
-		snprintf(probe->why, WHY_BYTES, "no device of this path does DMA");
-	else if (usdt && !w->usdt)
+	if (usdt && !w->usdt)
 		snprintf(probe->why, WHY_BYTES, "the process has no probe of its own");
 	else if (hook->kind == HOOK_CGROUP && !may_load_for_cgroups())
 		snprintf(probe->why, WHY_BYTES, "programs of control groups need CAP_NET_ADMIN");
@@ -214,18 +210,17 @@ static int check_needed(const struct hook_choice *c, const struct hook_wishes *w
 	return 0;
 }
 
-int hooks_choose(struct hook_choice *c, const struct hook_wishes *w, enum backend backend,
-		 const char *backend_why, const struct targets *targets, char why[WHY_BYTES])
+int hooks_leave_off(struct hook_choice *c, const struct hook_wishes *w, enum backend backend, char why[WHY_BYTES])
 {
-	bool trampolines = backend == BACKEND_TRAMPOLINE, found = false;
+	bool found = false;
 	int err;
 
-	c->count = 0;
-	for (const struct hook *hook = hooks; hook->program; hook++) {
-		if (!(w->sets & hook->sets) || is_of_other_backend(hook, w, trampolines))
-			continue;
-		choose_hook(c, hook, w, trampolines, backend_why, targets);
-		found |= is_detached(w, hook);
+	for (int i = 0; i < c->count; i++) {
+		if (is_detached(w, c->row[i]))
+			snprintf(c->probes[i].why, WHY_BYTES, "left off on purpose (--break detach:%s)", w->detach);
+		else if (is_of_hardware(c->row[i], backend == BACKEND_TRAMPOLINE) && !w->hardware_dma)
+			snprintf(c->probes[i].why, WHY_BYTES, "no device of this path does DMA");
+		found |= is_detached(w, c->row[i]);
 	}
 	err = check_needed(c, w, backend, why);
 	if (err || !w->detach || found)
@@ -234,6 +229,26 @@ int hooks_choose(struct hook_choice *c, const struct hook_wishes *w, enum backen
 	snprintf(why, WHY_BYTES, "--break detach:%.60s: no hook of the %s backend is for it",
 		 printable(w->detach), backend_name(backend));
 	return -EINVAL;
+}
+
+int hooks_choose(struct hook_choice *c, const struct hook_wishes *w, enum backend backend,
+		 const char *backend_why, const struct targets *targets, char why[WHY_BYTES])
+{
+	bool trampolines = backend == BACKEND_TRAMPOLINE;
+
+	c->count = 0;
+	for (const struct hook *hook = hooks; hook->program; hook++)
+		if (w->sets & hook->sets && !is_of_other_backend(hook, w, trampolines))
+			choose_hook(c, hook, w, trampolines, backend_why, targets);
+	return hooks_leave_off(c, w, backend, why);
+}
+
+bool hooks_want(const struct hook_choice *c, const char *program)
+{
+	for (int i = 0; i < c->count; i++)
+		if (!*c->probes[i].why && !strcmp(c->row[i]->program, program))
+			return true;
+	return false;
 }
 
 static bool is_offered(const struct hook_choice *c, const char *metric)

@@ -3,6 +3,7 @@
 #include "userspace/run/lent.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 
 void lent_need(struct lent_need *need, const struct probes_config *config)
@@ -10,6 +11,7 @@ void lent_need(struct lent_need *need, const struct probes_config *config)
 	const struct subject *s = config->subject;
 
 	*need = (struct lent_need){ .config = *config, .subject = *s };
+	need->config.relinks = true;
 	/* None of its processes is there when hooks are attached. Those of runs that reference pages do for all. */
 	need->subject.processes = need->subject.namespaces = 0;
 	need->subject.references = true;
@@ -31,11 +33,27 @@ static void point_home(struct lent_need *need)
 	need->subject.usdt_path = *need->usdt_path ? need->usdt_path : NULL;
 }
 
+/* False: they are to be loaded anew. */
+static bool relink(struct lent *lent)
+{
+	struct lent_need *had = &lent->had, *asked = lent->asked;
+
+	point_home(asked);
+	if (!lent->probes || !probes_alike(&had->config, &asked->config) || probes_relink(lent->probes, &asked->config))
+		return false;
+	memcpy(had->detach, asked->detach, sizeof(had->detach));
+	had->subject.hardware_dma = asked->subject.hardware_dma;
+	point_home(had);
+	return true;
+}
+
 int lent_attach(struct lent *lent)
 {
 	static struct record unused;
 	int err;
 
+	if (relink(lent))
+		return 0;
 	lent_free(lent);
 	lent->had = *lent->asked;
 	point_home(&lent->had);

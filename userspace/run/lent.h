@@ -28,7 +28,8 @@ void lent_need(struct lent_need *need, const struct probes_config *config);
 /* What is attached is what the run needs: from here on this process can ask for nothing else, whoever it becomes. */
 void lent_accept(struct lent *lent);
 
-/* Attaches what was asked for, in place of what is attached. 0, or -errno with nothing attached. */
+/* Attaches what was asked for, in place of what is attached: single hooks if the same programs count it. 0, or -errno
+ * with nothing attached. */
 int lent_attach(struct lent *lent);
 
 /* Detaches. */
