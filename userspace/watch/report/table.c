@@ -45,7 +45,7 @@ static void print_sites(const struct site_value sites[SITE_COUNT], FILE *out)
 int watch_table_print(const struct watch_record *r, const struct watch_options *o, FILE *out)
 {
 	struct rows rows;
-	int err = rows_make(r, o->rows, ROWS_BY_NEEDLESS, false, &rows);
+	int err = rows_make(r, o->rows, o->order, false, &rows);
 
 	if (err)
 		return err;
