@@ -441,12 +441,16 @@ def test_a_program_that_reads_as_much_as_it_sends_has_it_from_files(monkeypatch,
     reading = sources.Reading("812", None)
     mine = process(sent(bucket(65536, 100)), tx_copy=6553600, tx_splice=spliced)
     mine["sum"]["counts"]["returned_bytes"] = received
-    assert bool(reading.told(mine)) == bool(source)
+    assert bool(reading.told(mine, 5.0)) == bool(source)
+    # Of a watch that took twice as long as its window half is of the window.
+    now = iter((1000, 1000 + 2 * read))
+    monkeypatch.setattr(sources.time, "monotonic", iter((10.0, 20.0)).__next__)
+    assert bool(sources.Reading("812", None).told(mine, 5.0)) == bool(source)
 
 
 def test_a_process_that_is_gone_or_was_not_watched_from_the_first_tells_no_source():
     assert sources.read_bytes(1 << 30) is None
-    assert not sources.Reading("1", None).told(process(sent(bucket(65536, 100))))
+    assert not sources.Reading("1", None).told(process(sent(bucket(65536, 100))), 5.0)
 
 
 def test_every_number_of_the_document_is_a_quantity(advise, tmp_path):

@@ -168,9 +168,9 @@ def load(source: Path) -> Watched:
 def advise(record: Watched, options: argparse.Namespace,
            reading: Reading | None) -> list[Advice]:
     """The advice for each process that moved anything, most first; `reading` of those that run."""
-    live = reading is not None
-    told = {process["pid"]: "" if options.source or reading is None else reading.told(process)
-            for process in record.data["processes"]}
+    live, window_s = reading is not None, record.at("window.seconds")
+    told = {process["pid"]: reading.told(process, window_s)
+            if reading and not options.source else "" for process in record.data["processes"]}
     costs = prices.of_machine(record, options.baseline, live)
     machine = Machine(record.at("machine.kernel"), live)
     found = [of_process(verdict["process"], process,

@@ -2,13 +2,14 @@
 """Finds where a program has what it sends: whether it reads files as it sends, as it is counted."""
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
 from copyscope.records.sizes import PLAIN, SEND, buckets
 
 # Of the bytes that it sends: read beside its sockets between these shares, it sends what it reads.
-LEAST, MOST = 0.9, 1.5
+LEAST, MOST = 0.7, 1.5
 
 
 def read_bytes(pid: int) -> int | None:
@@ -39,22 +40,25 @@ class Reading:
     """What processes read while they are watched."""
 
     def __init__(self, pid: str | None, comm: str | None) -> None:
+        self.began = time.monotonic()
         self.before = {each: read_bytes(each) for each in pids_of(pid, comm)}
 
-    def of(self, process: dict[str, Any]) -> int | None:
-        """What a process read beside its sockets since then, at least: what it received counts as
-        read, though recv() does not."""
+    def of(self, process: dict[str, Any], window_s: float) -> float | None:
+        """What a process read beside its sockets in the window of the watch, at least: what it
+        received counts as read, though recv() does not. The watch took longer than its window."""
         before, now = self.before.get(process["pid"]), read_bytes(process["pid"])
+        share = min(1.0, window_s / (time.monotonic() - self.began))
         if before is None or now is None:
             return None
         counts, sites = process["sum"]["counts"], process["sum"]["sites"]
-        return now - before - (counts.get("returned_bytes") or 0) - \
+        return (now - before) * share - (counts.get("returned_bytes") or 0) - \
             (sites["tx_splice"]["bytes"] or 0)
 
-    def told(self, process: dict[str, Any]) -> str:
+    def told(self, process: dict[str, Any], window_s: float) -> str:
         """Why it is taken for one that sends what it reads; "" if it is not."""
-        read, sent = self.of(process), sum(each.bytes for each in buckets(process, SEND, PLAIN))
+        read = self.of(process, window_s)
+        sent = sum(each.bytes for each in buckets(process, SEND, PLAIN))
         if read is None or not sent or not LEAST <= read / sent <= MOST:
             return ""
-        return f"it read {read / sent:.0%} as many bytes beside its sockets as it sent, so they " \
-            "come from files (--source memory says otherwise)"
+        return f"it read about {read / sent:.0%} as many bytes beside its sockets as it sent, so " \
+            "they come from files (--source memory says otherwise)"
