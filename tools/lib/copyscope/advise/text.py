@@ -16,8 +16,6 @@ from copyscope.model.changes import (
     FILE,
     FILE_READ,
     OF_FILES,
-    RING,
-    RING_ZEROCOPY,
     STREAM,
     Change,
 )
@@ -26,12 +24,9 @@ from copyscope.records.sizes import Bucket, chief_sizes
 from copyscope.report.alternation import percent
 
 from .advice import Advice, copied, cpu_of_copies, payload_bytes, per_gb_of_copies
-from .verified import Verified, paying, still_open
+from .verified import VARIANTS, Verified, paying, still_open
 
 SWITCHES = Path(__file__).with_name("switches.toml")
-# The variant of trace_run that sends so.
-VARIANTS = {"MSG_ZEROCOPY": "A3-whole", FILE: "sendfile", FILE_READ: "sendfile",
-            PLAIN: "A3-whole", RING: "uring", RING_ZEROCOPY: "uring-zc"}
 # For what a minute did not settle.
 LONGER = " --budget 300"
 MOST_SIZES = 4
@@ -134,8 +129,8 @@ def verify(advice: Advice, record: str) -> str:
     if by_turns(advice):
         return called(f"sudo ./tools/advise --path {advice.way.path} --sizes {sizes} "
                       f"--threads {advice.connections}")
-    ways = dict.fromkeys(VARIANTS[each.way] for each in advice.choices if each.way not in BY_RING
-                         or each.verdict == PAYS)
+    ways = dict.fromkeys(VARIANTS.get(each.way, "sendfile") for each in advice.choices
+                         if each.way not in BY_RING or each.verdict == PAYS)
     host = f"--host {shlex.quote(advice.way.host)} " if advice.way.host else ""
     cards = "--kernel 6.12 --counters model " if advice.way.path in PATHS_OF_NICS else ""
     sizes = f"--sizes-from {shlex.quote(record)}" if record else f"--sizes {sizes}"

@@ -18,7 +18,7 @@ from copyscope.runs.ways import Place
 from .advice import Advice
 
 MOST_SIZES, BUDGET_S = 3, 45.0
-# What the turns are of; sendfile of mapped files is not among them.
+# The variant of trace_run that sends so; sendfile of mapped files takes no turns.
 VARIANTS = {ZEROCOPY: "A3-whole", PLAIN: "A3-whole", FILE_READ: "sendfile", RING: "uring",
             RING_ZEROCOPY: "uring-zc"}
 
