@@ -34,6 +34,7 @@ struct conduct {
 	struct reader reader;
 	struct session session;
 	struct record_file file, lines;
+	bool has_place;	/* for a record that nobody named a file for */
 	struct keeper keeper;
 	struct watch_record record;	/* not on the stack, which may be limited to less */
 	struct measured begun;
@@ -56,7 +57,7 @@ static void nothing(void *arg)
 /* Without a word of it the record stays where runs leave theirs, if somebody on this host reads the report. */
 static bool keeps(const struct conduct *c)
 {
-	return c->options.json || (c->reader.out && !c->reader.far && !c->options.no_keep);
+	return c->options.json || (c->reader.out && !c->reader.far && !c->options.no_keep && c->has_place);
 }
 
 static int open_file(struct record_file *file, const char *option, const char *asked, const char *name)
@@ -87,10 +88,16 @@ static int reserve(struct conduct *c)
 	char name[WATCH_NAME_BYTES];
 
 	measured_name(&c->begun);
+	c->has_place = record_file_has_place();
 	if (status || !keeps(c))
 		return status;
 	snprintf(name, sizeof(name), "%s-watch.json", c->begun.id);
 	status = open_file(&c->file, "--json", c->options.json, name);
+	/* A record that nobody asked for prevents no watch: a line has told why there is none. */
+	if (status && !c->options.json) {
+		c->options.no_keep = true;
+		return 0;
+	}
 	if (status)
 		return status;
 	err = keeper_start(&c->keeper, &c->file, nothing, NULL, -1);

@@ -85,7 +85,12 @@ def test_a_name_cannot_command_the_terminal(tmp_path):
     # A process is named after the file that it executes.
     evil = tmp_path / "\x1b[2J\nnginx"
     evil.symlink_to("/usr/bin/python3")
-    done = watch("--", evil, "-c", watch_tool.TALK, "1", "0")
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    os.chown(theirs, 65534, 65534)
+    done = watch("--", evil, "-c", watch_tool.TALK, "1", "0", env={**os.environ, "COPYSCOPE_RUNS": str(theirs)})
+    # Where a record could be redirected none is kept, and the watch goes on.
+    assert done.returncode == 0 and str(theirs) in done.stderr and not list(theirs.iterdir())
     assert "\x1b" not in done.stderr and "\\x1b[2J\\nnginx, pid " in done.stderr
 
 

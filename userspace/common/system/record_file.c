@@ -73,6 +73,15 @@ static int tree_record_path(const char *name, char *path, size_t size)
 	return 0;
 }
 
+bool record_file_has_place(void)
+{
+	char path[PATH_MAX];
+
+	if (tree_record_path("", path, sizeof(path)))
+		return false;
+	return !access(path, W_OK);
+}
+
 /* More than the record of a few hundred sockets; the rest is released. */
 enum { RESERVED_BYTES = 1 << 20 };
 

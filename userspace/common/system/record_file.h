@@ -33,6 +33,8 @@ struct record_file {
  */
 int record_file_reserve(struct record_file *k, const char *program, const char *option,
 			const char *asked, const char *name);
+/* Can this process name files where records go that nobody named a file for? */
+bool record_file_has_place(void);
 bool record_file_is_stdout(const struct record_file *k);
 /* 0, or -errno: an earlier file of that name is still there, and the record has the spare name if that
  * can be. */
