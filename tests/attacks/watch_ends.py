@@ -60,7 +60,7 @@ def try_end(case: Case) -> None:
     """One end of a live view; its record must be there, by its schema."""
     file, lines = case.place / "r.json", case.place / "lines"
     with subprocess.Popen(talk(2000, 0.01)) as busy:
-        screen = Screen("-p", busy.pid, "--interval", "0.1", "--json", file, "--json-lines", lines,
+        screen = Screen("-p", busy.pid, "--by", "process", "--interval", "0.1", "--json", file, "--json-lines", lines,
                         start=case.dice.choice(IGNORED))
         try:
             screen.wait_for(f"pid {busy.pid}")

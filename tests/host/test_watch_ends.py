@@ -27,7 +27,7 @@ KEPT = re.compile(r"cannot write the record: [\w ]+; it lies beside it as (copys
 def test_a_hang_up_of_the_terminal_costs_no_record(busy, tmp_path, ignored):
     for number in range(4):
         record = tmp_path / f"{number}.json"
-        screen = Screen("-p", busy, "--interval", "0.1", "--json", record, start=ignored)
+        screen = Screen("-p", busy, "--by", "process", "--interval", "0.1", "--json", record, start=ignored)
         screen.wait_for(f"pid {busy}")
         time.sleep(number * 0.05)
         screen.hang_up()
@@ -37,7 +37,7 @@ def test_a_hang_up_of_the_terminal_costs_no_record(busy, tmp_path, ignored):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_ctrl_s_does_not_keep_a_view_from_ending(busy, tmp_path, number):
-    screen = Screen("-p", busy, "--interval", "0.1", "--json", tmp_path / "r.json")
+    screen = Screen("-p", busy, "--by", "process", "--interval", "0.1", "--json", tmp_path / "r.json")
     screen.wait_for(f"pid {busy}")
     screen.press(CTRL_S)
     time.sleep(0.3)
@@ -46,7 +46,7 @@ def test_ctrl_s_does_not_keep_a_view_from_ending(busy, tmp_path, number):
 
 
 def test_a_terminal_that_nobody_reads_does_not_keep_a_view_from_ending(busy, tmp_path):
-    screen = Screen("-p", busy, "--interval", "0.1", "--json", tmp_path / "r.json")
+    screen = Screen("-p", busy, "--by", "process", "--interval", "0.1", "--json", tmp_path / "r.json")
     screen.wait_for(f"pid {busy}")
     # Some 100 pages fill what lies between the two ends.
     for _ in range(400):
@@ -59,7 +59,7 @@ def test_a_terminal_that_nobody_reads_does_not_keep_a_view_from_ending(busy, tmp
 
 
 def test_a_stop_by_another_process_gives_the_terminal_back_until_it_goes_on(busy):
-    screen = Screen("-p", busy, "--interval", "0.1")
+    screen = Screen("-p", busy, "--by", "process", "--interval", "0.1")
     screen.wait_for(f"pid {busy}")
     screen.said = ""
     screen.process.send_signal(signal.SIGTSTP)
@@ -75,7 +75,7 @@ def test_a_stop_by_another_process_gives_the_terminal_back_until_it_goes_on(busy
 
 def test_a_view_in_the_background_is_not_shown_until_it_is_in_front(busy):
     shell = ["bash", "--norc", "-m", "-c", '"$@" & sleep 1.5; echo now; fg', "sh"]
-    screen = Screen("-p", busy, "--interval", "0.1", start=tuple(shell))
+    screen = Screen("-p", busy, "--by", "process", "--interval", "0.1", start=tuple(shell))
     screen.wait_for("now")
     # Who reads late has read what comes after it, too.
     before = screen.said.partition("now")[0]
@@ -110,7 +110,7 @@ def test_in_the_background_of_a_script_a_signal_of_a_process_ends_it(busy, tmp_p
 
 
 def test_in_the_background_of_a_script_the_terminals_ctrl_c_does_not_end_it(busy):
-    screen = Screen("-p", busy, "--interval", "0.1", start=IN_BACKGROUND)
+    screen = Screen("-p", busy, "--by", "process", "--interval", "0.1", start=IN_BACKGROUND)
     screen.wait_for(f"pid {busy}")
     screen.press("\x03")
     screen.wait_for(f"pid {busy}")
