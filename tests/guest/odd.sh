@@ -15,5 +15,5 @@ modprobe xfrm_user
 # Tasks under SCHED_FIFO are stopped inside a program for none of their kind; see watch.sh.
 scheduled=()
 [[ ! -v COPYSCOPE_FIFO ]] || scheduled=(chrt -f 1)
-# Fewer of what there are many of. Bytecode is written, as the library comes without.
+# Fewer of what there are many of.
 ODD_SMALL=1 PYTHONPATH=tests "${scheduled[@]}" "$1" -S -m odd.suite /out "${@:3}" --together --ways "$2" >/out/suite.txt 2>&1

@@ -7,5 +7,4 @@
 set -euo pipefail
 
 echo up
-# Bytecode is written, as the library comes without.
 PYTHONPATH=tests "$1" -S -m fuzz.suite /out "$2" >/out/suite.txt 2>&1

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from guest.boots import Maker, Outcome as Guest, boot, dealt
-from helpers.guest_python import OWN, adding
+from helpers.guest_python import OWN, adding, compiled
 from odd.frame import LIFE, WHOLE
 from odd.judge import Outcome, broken, record_in
 from odd.programs import PROGRAMS
@@ -33,11 +33,15 @@ def made_when_asked_for(request, tmp_path_factory) -> Callable[[str], Guest]:
     params = [item.callspec.params for item in request.session.items if item.module is request.module]
     asked = {(each["guest"], each.get("name")) for each in params}
 
+    code = compiled(tmp_path_factory.mktemp("code"), "odd.suite", "odd.crowd")
+
     @functools.cache
     def made(release: str) -> Guest:
         ways = dict.fromkeys(each["way"] for each in params if each["guest"] == release)
-        return boot(release, tmp_path_factory.mktemp("odd"), ["tests/guest/odd.sh", OWN, ",".join(ways), *(
-            name for name in PROGRAMS if makes(release, name) and asked & {(release, name), (release, None)})], adding())
+        return boot(release, tmp_path_factory.mktemp("odd"), [
+            "env", f"PYTHONPYCACHEPREFIX={code}", "tests/guest/odd.sh", OWN, ",".join(ways), *(
+                name for name in PROGRAMS if makes(release, name) and asked & {(release, name), (release, None)})],
+            adding(code))
     return made
 
 

@@ -10,7 +10,7 @@ import pytest
 from fuzz.compare import Compared, compare
 from fuzz.draw import LIFE, UDP, WHOLE, Draw, draw, draws, write
 from guest.boots import boot
-from helpers.guest_python import OWN, adding
+from helpers.guest_python import OWN, adding, compiled
 
 URGENT = range(400, 404)
 PLAIN = ("urgent=0",)
@@ -27,7 +27,9 @@ def results(release: str, folder: Path, drawn: list[Draw]) -> list[Compared]:
     """What came of each program in a guest."""
     listing = folder / "draws"
     write(listing, drawn)
-    guest = boot(release, folder / "out", ["tests/guest/random_programs.sh", OWN, listing], adding(listing))
+    code = compiled(folder / "code", "fuzz.suite")
+    guest = boot(release, folder / "out", ["env", f"PYTHONPYCACHEPREFIX={code}", "tests/guest/random_programs.sh", OWN,
+                                           listing], adding(listing, code))
     return [one for each in drawn for one in compare(guest.folder, each)]
 
 
