@@ -6,8 +6,7 @@ from pathlib import Path
 
 from copyscope import cli
 from copyscope.cli import Parser, folder
-from copyscope.common.errors import lacks_module
-from copyscope.common.needs import provide_module
+from copyscope.common.needs import drawing
 
 from . import agree, keep, mistakes
 from .records import BadBaseline, load
@@ -58,12 +57,7 @@ def tell_agreement(first: str, second: str) -> int:
 def draw(path: str, out: Path) -> int:
     """Draw every figure that the record has data for."""
     record = load(path)
-    provide_module("matplotlib")
-    try:
-        from . import figures  # pylint: disable=import-outside-toplevel
-    except ImportError as error:
-        raise lacks_module(error) from None
-    for file in figures.draw_all(record, out):
+    for file in drawing(f"{__package__}.figures").draw_all(record, out):
         print(file)
     return FINE
 

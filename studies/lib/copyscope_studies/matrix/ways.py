@@ -2,13 +2,11 @@
 """Writes what the runs of every way to send and to receive say: sheet, page and figure."""
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from copyscope.common.errors import lacks_module
-from copyscope.common.needs import provide_module
+from copyscope.common.needs import drawing
 from copyscope.common.tables import SITES
 from copyscope.common.text import csv_text
 from copyscope_studies.ways import PLAIN, RECV
@@ -98,11 +96,7 @@ def files(rows: Sequence[Row], made: Made, folder: Path | None) -> dict[str, str
 
 def load_drawing() -> None:
     """Refuse to begin without matplotlib: what was counted could not be drawn."""
-    provide_module("matplotlib")
-    try:
-        importlib.import_module(f"{__package__}.draw")
-    except ImportError as error:
-        raise lacks_module(error) from None
+    drawing(f"{__package__}.draw")
 
 
 def draw(folder: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import shlex
 import signal
 import sys
@@ -11,8 +10,8 @@ from pathlib import Path
 
 from copyscope import cli
 from copyscope.cli import Parser, complain, folder, number, seconds, share
-from copyscope.common.errors import Unusable, lacks_module
-from copyscope.common.needs import provide_module
+from copyscope.common.errors import Unusable
+from copyscope.common.needs import drawing
 from copyscope.common.text import csv_text, size_text, wrapped
 from copyscope.files.output_folder import OutputFolder
 from copyscope.model.costs import Costs
@@ -174,16 +173,6 @@ def explain(found: list[Point], fitted: Fit, note: str, records: list[Record],
                                           path_of(records))]) + "\n"
 
 
-def load_drawing() -> None:
-    """Refuse to begin without matplotlib: what was measured could not be drawn. --help does
-    without."""
-    provide_module("matplotlib")
-    try:
-        importlib.import_module(f"{__package__}.draw")
-    except ImportError as error:
-        raise lacks_module(error) from None
-
-
 def write(found: list[Point], fitted: Fit, folder: Path, note: str, page: str,
           path: str) -> list[Path]:
     """Write every file; drawn first, so that what cannot be drawn leaves none."""
@@ -205,7 +194,8 @@ def write(found: list[Point], fitted: Fit, folder: Path, note: str, page: str,
 def act(words: list[str]) -> int:
     """Do what the words ask for."""
     options = build_parser().parse_args(words)
-    load_drawing()
+    # What was measured could not be drawn without matplotlib: refused before the work.
+    drawing(f"{__package__}.draw")
     if options.out.exists():
         with OutputFolder.at(options.out) as place:
             place.claim("tools/predict", PROOFS, BEGUN)

@@ -7,7 +7,9 @@ import importlib.util
 import os
 import subprocess
 from collections.abc import Iterable
+from types import ModuleType
 
+from .errors import lacks_module
 from .programs import find
 from .tree import INSTALLED, ROOT
 
@@ -19,11 +21,15 @@ def provide(packages: Iterable[str]) -> None:
         subprocess.run([ROOT / "tools" / "setup", "--for", *packages], check=False)
 
 
-def provide_module(name: str) -> None:
-    """Have a Python module there."""
-    if importlib.util.find_spec(name) is None:
-        provide([f"python3-{name}"])
+def drawing(module: str) -> ModuleType:
+    """Import a module that draws, which nothing else needs: --help does without matplotlib."""
+    if importlib.util.find_spec("matplotlib") is None:
+        provide(["python3-matplotlib"])
         importlib.invalidate_caches()
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise lacks_module(error) from None
 
 
 def provide_program(name: str, package: str) -> None:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from copyscope import cli
 from copyscope.cli import Parser, complain, folder
-from copyscope.common.errors import lacks_module
-from copyscope.common.needs import provide_module
+from copyscope.common.needs import drawing
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records import stacks
 from copyscope.records.documents import BadRecord
@@ -86,12 +85,7 @@ def split_kinds(records: list[Record]) -> list[Group]:
 
 def run(options: argparse.Namespace) -> None:
     """Draw it all; print the names of the files."""
-    provide_module("matplotlib")
-    try:
-        # Help and --version need no matplotlib.
-        from . import jobs  # pylint: disable=import-outside-toplevel
-    except ImportError as error:
-        raise lacks_module(error) from None
+    jobs = drawing(f"{__package__}.jobs")
     # Every input is read and checked before the first file is written.
     work = list(jobs.jobs(split_kinds(load(options.records)), options.profile))
     twice = [name for name, times in Counter(job.name for job in work).items() if times > 1]
