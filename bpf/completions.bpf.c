@@ -201,8 +201,9 @@ struct io_notif_data___zc {
 	bool zc_report;
 } OF_KERNEL;
 
-/* include/uapi/linux/io_uring.h */
 #define ENOENT_NUMBER 2
+
+/* include/uapi/linux/io_uring.h */
 #define IORING_OP_SEND_ZC_NUMBER 47
 #define IORING_OP_SENDMSG_ZC_NUMBER 48
 #define IORING_CQE_F_MORE_FLAG 2

@@ -306,13 +306,17 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 {
 	struct watch_task task = {};
 	u32 tgid = child->tgid;
+	bool inherits;
 
 	if (parent->tgid == tgid)
 		return 0;
 	/* The number may be that of a process of the subject that is gone. */
 	member_forget(tgid);
+	inherits = !subject_childless && is_member(parent->tgid);
+	if (!inherits && !others_join)
+		return 0;
 	task_describe(&task, child);
-	if ((subject_childless || !is_member(parent->tgid)) && !may_join(&task, child, task.comm))
+	if (!inherits && !may_join(&task, child, task.comm))
 		return 0;
 	member_add(&task, child);
 	return 0;

@@ -186,7 +186,7 @@ TEST(test_sums_say_why_they_are_short)
 	r.unopened_sockets = 3;
 	r.unseen_events = 4;
 	assert_true(watch_sums_short(&r, why));
-	assert_non_null(strstr(why, "1 sockets or processes"));
+	assert_non_null(strstr(why, "1 events of sockets or processes"));
 	assert_non_null(strstr(why, "; 2 sockets"));
 	assert_non_null(strstr(why, "; 3 sockets lay"));
 	assert_non_null(strstr(why, "; 4 ends"));
