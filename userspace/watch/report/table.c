@@ -14,7 +14,7 @@ static const struct column {
 	struct figure (*of)(const struct watch_movements *m);
 } columns[] = {
 	{ "sent", figure_sent }, { "received", figure_received }, { "copied", figure_copied },
-	{ "needless", figure_needless }, { "unknown", figure_unknown },
+	{ "avoidable", figure_needless }, { "unknown", figure_unknown },
 };
 enum { COLUMN_COUNT = sizeof(columns) / sizeof(*columns) };
 
@@ -45,7 +45,8 @@ static void print_sites(const struct site_value sites[SITE_COUNT], FILE *out)
 int watch_table_print(const struct watch_record *r, const struct watch_options *o, FILE *out)
 {
 	struct rows rows;
-	int err = rows_make(r, o->rows, o->order, false, &rows);
+	/* A service has its name from whoever prints a report. */
+	int err = rows_make(r, o->rows == ROWS_SERVICES ? ROWS_PROCESSES : o->rows, o->order, false, &rows);
 
 	if (err)
 		return err;
