@@ -13,7 +13,7 @@ from .alternation import percent
 from .page import plural
 
 Document = dict[str, Any]
-FROM = {"memory": "memory", "file": "file", "pieces": "pieces"}
+FROM = ("memory", "file", "pieces")
 
 
 def cell(found: Document) -> str:
@@ -37,11 +37,11 @@ def table(data: Document) -> list[str]:
     """A row for each way, below what it is used in place of; a column for each size."""
     sizes = sorted({each["bytes"] for way in data["ways"] for each in way["sizes"]})
     rows = [["processor time, %", "copies", *map(size_text, sizes)]]
-    for source, words in FROM.items():
+    for source in FROM:
         mine = [way for way in data["ways"] if way["source"] == source]
         if mine:
             name = BASES[source]
-            rows.append([f"{words}: {CALLS[name]}", copied(data, name), *("0" for _ in sizes)])
+            rows.append([f"{source}: {CALLS[name]}", copied(data, name), *("0" for _ in sizes)])
         for way in mine:
             known = {each["bytes"]: each["processor_time"] for each in way["sizes"]}
             rows.append([f"  {way['call']}", copied(data, way["variant"]),
@@ -52,10 +52,10 @@ def table(data: Document) -> list[str]:
 def answers(data: Document) -> list[str]:
     """What to send by, from which size to which, by where the bytes are."""
     rows = []
-    for source, words in FROM.items():
+    for source in FROM:
         chosen = best(data["ways"], source)
         if chosen:
-            rows.append([words, "; ".join(
+            rows.append([source, "; ".join(
                 f"{CALLS[name]} " + listed([
                     size_text(low) if low == high else f"{size_text(low)} to {size_text(high)}"
                     for low, high in spans(chosen, name)])
