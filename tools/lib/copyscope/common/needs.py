@@ -5,12 +5,11 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
-import subprocess
 from collections.abc import Iterable
 from types import ModuleType
 
 from .errors import lacks_module
-from .programs import find
+from .programs import find, start
 from .tree import INSTALLED, ROOT
 
 
@@ -18,7 +17,7 @@ def provide(packages: Iterable[str]) -> None:
     """Install those of tools/packages-more.txt that are missing: in the tree, as root. Whoever
     needs them looks again, and says what is missing if it still is."""
     if not INSTALLED and not os.geteuid():
-        subprocess.run([ROOT / "tools" / "setup", "--for", *packages], check=False)
+        start([ROOT / "tools" / "setup", "--for", *packages]).wait()
 
 
 def drawing(module: str) -> ModuleType:
