@@ -38,7 +38,7 @@ ELSEWHERE = {
     "./tools/facts": "tests/host/test_facts.py", "./tools/plot DIR/modelled": "tests/guest/test_modelled.py",
     "./tools/baseline keep": "tests/host/test_baseline_rows.py",
     "--rounds 3 --json a.json": "tests/host/test_baseline_rows.py", "./tools/baseline agree": "tests/host/test_baseline_rows.py",
-    "./tools/copyscope watch --host": "tests/host/test_watch_far.py", "./tools/copyscope fleet": "tests/host/test_fleet.py",
+    "redis-": "tests/host/test_watch_subjects.py", "./tools/copyscope watch --host": "tests/host/test_watch_far.py", "./tools/copyscope fleet": "tests/host/test_fleet.py",
     "./tools/crossover A2 A3 --path peer": "tests/host/test_peer.py",
     "./tools/advise --path lo,veth": "tests/unit/test_advise_path.py", "advise -p 1234 --verify": "tests/unit/test_advise.py",
     "./tools/claims report": "studies/tests/test_claims_page.py",
