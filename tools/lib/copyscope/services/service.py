@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .containers import Container
 from .paths import USERS, container_of, unit_of, user_of
 
 Document = dict[str, Any]
@@ -18,7 +19,7 @@ class Names:
 
     def __init__(self, told: Document | None) -> None:
         told = told or {}
-        self.containers = {each["id"]: each for each in told.get("containers", [])}
+        self.containers = {each["id"]: Container(**each) for each in told.get("containers", [])}
         self.users = told.get("users", {})
 
     def user(self, uid: int | None) -> str:
@@ -30,9 +31,7 @@ class Names:
         found = self.containers.get(number)
         if not found:
             return f"container {number[:ID_SHOWN]}"
-        if found["pod"]:
-            return f"{found['namespace']}/{found['pod']}/{found['name']}"
-        return f"{found['name']} ({found['runtime']})"
+        return found.shown if found.pod else f"{found.shown} ({found.runtime})"
 
     def service(self, process: Document) -> str:
         """The service of a process, of a record or of an interval."""
