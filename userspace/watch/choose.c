@@ -28,9 +28,9 @@ static bool is_called(const struct subject_names *names, const struct watch_row 
 	memcpy(comm, row->task.comm, WATCH_TASK_COMM);
 	snprintf(pid, sizeof(pid), "%u", row->pid);
 	for (unsigned int i = 0; i < names->comm_count; i++)
-		if (name_fits(names->comms[i], comm) || (row->pid && process_is_called(pid, names->comms[i])))
+		if (name_fits(names->comms[i], comm))
 			return !row->task.kernel;
-	return false;
+	return row->pid && !row->task.kernel && process_is_called(pid, names, NULL);
 }
 
 static bool has_pid(const struct watch_subject *s, const struct watch_row *row)
@@ -47,8 +47,6 @@ static int by_number(const void *a, const void *b)
 
 	return (x > y) - (x < y);
 }
-
-enum { GENERATIONS_MOST = 32 };
 
 /* Was it started by one of them, or by one that was? Who lost its parent has another one. @rows: in order. */
 static bool descends(const struct watch_subject *s, const struct watch_row *row, const struct watch_row *rows, int count)

@@ -86,6 +86,11 @@ def number(text: str) -> int:
     return int(parts[1]) << {"": 0, "k": 10, "m": 20}[(parts[2] or "").lower()]
 
 
+def numbers(text: str) -> list[int]:
+    """Read a list like 64,4k,1M."""
+    return [number(each) for each in text.split(",")]
+
+
 def folder(text: str) -> Path:
     """Read the name of a folder. An empty one, as from an unset variable, is refused."""
     if not text:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from copyscope import cli
-from copyscope.cli import Parser, complain, folder, number, seconds, share, whole
+from copyscope.cli import Parser, complain, folder, numbers, seconds, share, whole
 from copyscope.common.errors import CommandError, Unusable
 from copyscope.common.tables import VARIANTS
 from copyscope.common.text import listed, meant, now_utc, size_text
@@ -92,11 +92,6 @@ class Stopped(CommandError):
     """A Ctrl-C; what was made can be gone on with."""
 
     status = 128 + signal.SIGINT
-
-
-def numbers(text: str) -> list[int]:
-    """Read a list like 64,4k,1M."""
-    return [number(each) for each in text.split(",")]
 
 
 def labels(text: str) -> list[str]:

@@ -73,11 +73,21 @@ bool name_fits(const char *glob, const char *name)
 	return !*glob;
 }
 
-bool process_is_called(const char *pid, const char *name)
+bool process_is_called(const char *pid, const struct subject_names *names, bool *has)
 {
-	char found[WORD_BYTES];
+	char comm[WORD_BYTES], program[WORD_BYTES];
+	bool has_comm = names->comm_count && comm_of(pid, comm), has_program = names->comm_count && program_of(pid, program);
+	bool any = false;
 
-	return (comm_of(pid, found) && name_fits(name, found)) || (program_of(pid, found) && name_fits(name, found));
+	for (unsigned int i = 0; i < names->comm_count; i++) {
+		bool fits = (has_comm && name_fits(names->comms[i], comm)) ||
+			    (has_program && name_fits(names->comms[i], program));
+
+		any |= fits;
+		if (has)
+			has[i] = fits;
+	}
+	return any;
 }
 
 /* One begins with the other's first letters or has it inside, or few letters differ. */

@@ -118,8 +118,6 @@ static int netns_add(struct watch_subject *s, const char *pid)
 	return 0;
 }
 
-enum { GENERATIONS_MOST = 32 };
-
 /* Namespaces of what a thread of the process forked, and of what that forked; one that has ended is left out. */
 static void children_add(struct watch_subject *s, const char *pid, int generation)
 {
@@ -165,16 +163,6 @@ static int resolve_pids(struct watch_subject *s, char why[WHY_BYTES])
 	return 0;
 }
 
-/* Notes which of the names the process has. True: it has one. */
-static bool note_names(const struct watch_subject *s, const char *pid, bool has[SUBJECT_COMMS])
-{
-	bool any = false;
-
-	for (unsigned int i = 0; i < s->named.comm_count; i++)
-		any |= has[i] = process_is_called(pid, s->named.comms[i]);
-	return any;
-}
-
 /* Those of all processes, or of all with such a name; @named: NULL, or a flag for each name that some process has. One
  * that has ended, or is not ours to look at, is left out. */
 static int resolve_processes(struct watch_subject *s, bool *named)
@@ -187,7 +175,7 @@ static int resolve_processes(struct watch_subject *s, bool *named)
 	if (!proc)
 		return -errno;
 	while ((entry = readdir(proc))) {
-		if (entry->d_name[0] < '1' || entry->d_name[0] > '9' || (named && !note_names(s, entry->d_name, has)))
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9' || (named && !process_is_called(entry->d_name, &s->named, has)))
 			continue;
 		err = netns_add(s, entry->d_name);
 		s->netns_short |= err && err != -ESRCH;

@@ -19,7 +19,8 @@ enum watch_by {
 	WATCH_ALL,	/* every socket, the kernel's own as well */
 };
 
-enum { WATCH_PIDS_MAX = 64, WATCH_NAMESPACES_MAX = 512 };
+/* GENERATIONS_MOST: of children of children. */
+enum { WATCH_PIDS_MAX = 64, WATCH_NAMESPACES_MAX = 512, GENERATIONS_MOST = 32 };
 
 /* Cgroups as asked: a folder of version 2 each, or its path below the mount. */
 struct watch_folders {

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from copyscope import cli
-from copyscope.cli import Parser, folder, seconds
+from copyscope.cli import Parser, folder, numbers, seconds
 from copyscope.common.errors import Refused, Unusable
 from copyscope.common.text import now_utc
 from copyscope.common.tree import BUILD, ROOT
@@ -74,9 +74,9 @@ def build_parser() -> Parser:
     add("--path", type=of_path.listed_paths, metavar="PATH", help="where packets go, if you know "
         "better; without a program the path that is asked about, or several with --out (lo)")
     paths.add_words(parser)
-    add("--sizes", type=of_path.listed_numbers, default=SIZES, metavar="N,N",
+    add("--sizes", type=numbers, default=list(SIZES), metavar="N,N",
         help="without a program: bytes of a message (64,4k,16k,64k,256k,1M)")
-    add("--threads", type=of_path.listed_numbers, default=(1,), metavar="N,N",
+    add("--threads", type=numbers, default=[1], metavar="N,N",
         help="without a program: connections (1)")
     add("--budget", type=seconds, default=BUDGET_S, metavar="S",
         help=f"without a program: about how long the turns of a path may take ({BUDGET_S:g})")

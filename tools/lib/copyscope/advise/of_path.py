@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from copyscope.cli import number
 from copyscope.common.errors import Unusable
 from copyscope.common.tables import LEAST_BYTES, MOST_BYTES, MOST_THREADS, PATHS
 from copyscope.common.text import now_utc, wrapped
@@ -26,11 +25,6 @@ PAGE, TITLE = "turns.md", "# Which way to send pays, by turns in one connection"
 REMEDY = "remove the file to measure it again"
 
 
-def listed_numbers(text: str) -> tuple[int, ...]:
-    """64,4k,1M."""
-    return tuple(number(each) for each in text.split(","))
-
-
 def listed_paths(text: str) -> tuple[str, ...]:
     """lo,veth."""
     found = tuple(text.split(","))
@@ -42,8 +36,8 @@ def listed_paths(text: str) -> tuple[str, ...]:
 
 def places(options: argparse.Namespace) -> list[Place]:
     """Each path with each number of connections."""
-    check_range("--sizes", list(options.sizes), LEAST_BYTES, MOST_BYTES)
-    check_range("--threads", list(options.threads), 1, MOST_THREADS)
+    check_range("--sizes", options.sizes, LEAST_BYTES, MOST_BYTES)
+    check_range("--threads", options.threads, 1, MOST_THREADS)
     found = []
     for path in options.path or ("lo",):
         if paths.two_hosts(path):
@@ -139,10 +133,9 @@ def against(options: argparse.Namespace, found: list[dict[str, Any]]) -> int:
     return FLIPPED if flips else FINE
 
 
-def conduct(options: argparse.Namespace, command: list[str], file: RecordFile | None,
-            tell: Callable[[str], None]) -> int:
+def conduct(place: Place, options: argparse.Namespace, command: list[str],
+            file: RecordFile | None, tell: Callable[[str], None]) -> int:
     """Answer for one path."""
-    place, = places(options)
     data = measured(place, options, command, tell)
     text = json.dumps(data) + "\n"
     if file:
@@ -162,8 +155,8 @@ def act(options: argparse.Namespace, command: list[str]) -> int:
     tell = (lambda line: None) if options.quiet else launch.overwrite
     if options.out:
         return keep_all(options, command, tell)
-    places(options)
+    place, = places(options)
     if options.json in (None, "-"):
-        return conduct(options, command, None, tell)
+        return conduct(place, options, command, None, tell)
     with RecordFile(options.json) as file:
-        return conduct(options, command, file, tell)
+        return conduct(place, options, command, file, tell)
