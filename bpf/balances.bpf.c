@@ -5,7 +5,7 @@
  * iter/tcp holds the socket's lock around the program (since 04c7820b776f, "bpf: tcp: Bpf iter batching
  * and lock_sock", 5.15), so no packet, send or receive changes a number in between. It visits the
  * sockets of the network namespace of the thread that made the iterator, and none that are closed:
- * those are found by their storage, in any namespace.
+ * those are found by their storage, in any namespace, or by the descriptors that hold them.
  */
 #include "bpf/include/census.bpf.h"
 #include "bpf/include/datagram.bpf.h"
@@ -158,6 +158,7 @@ static __always_inline int walk_socket(struct bpf_iter__tcp *ctx, bool tls)
 			watch_gauges.bookless++;
 		return 0;
 	}
+	census_meet(book);
 	reading_take(&book->now, tp, common->skc_state);
 	book->now.calls_sleep = calls_sleep(sk);
 	if (book->now.unsent || book->now.unacked)
@@ -210,11 +211,8 @@ static __always_inline int datagrams_walk(struct sock *sk, struct seq_file *seq)
 
 /* Nobody but a reader can change a closed socket; those in namespaces that we did not enter are read
  * as they stand. */
-static __always_inline int walk_closed_socket(struct bpf_iter__bpf_sk_storage_map *ctx, bool tls)
+static __always_inline int walk_closed_socket(struct sock *sk, struct watch_book *book, struct seq_file *seq, bool tls)
 {
-	struct seq_file *seq = ctx->meta->seq;
-	struct watch_book *book = ctx->value;
-	struct sock *sk = ctx->sk;
 	struct tcp_sock *tp;
 	bool closed;
 
@@ -246,13 +244,37 @@ static __always_inline int walk_closed_socket(struct bpf_iter__bpf_sk_storage_ma
 SEC("?iter/bpf_sk_storage_map")
 int walk_closed(struct bpf_iter__bpf_sk_storage_map *ctx)
 {
-	return walk_closed_socket(ctx, false);
+	return walk_closed_socket(ctx->sk, ctx->value, ctx->meta->seq, false);
 }
 
 SEC("?iter/bpf_sk_storage_map")
 int walk_closed_tls(struct bpf_iter__bpf_sk_storage_map *ctx)
 {
-	return walk_closed_socket(ctx, true);
+	return walk_closed_socket(ctx->sk, ctx->value, ctx->meta->seq, true);
+}
+
+/* For a kernel that refuses walks over the elements of maps. One that several descriptors hold is met several times. */
+static __always_inline int walk_held_socket(struct bpf_iter__task_file *ctx, bool tls)
+{
+	struct file *file = ctx->file;
+	struct socket *socket = file ? bpf_sock_from_file(file) : NULL;
+	struct sock *sk = socket ? socket->sk : NULL;
+
+	if (!sk)
+		return 0;
+	return walk_closed_socket(sk, bpf_sk_storage_get(&watch_books, sk, 0, 0), ctx->meta->seq, tls);
+}
+
+SEC("?iter/task_file")
+int walk_held(struct bpf_iter__task_file *ctx)
+{
+	return walk_held_socket(ctx, false);
+}
+
+SEC("?iter/task_file")
+int walk_held_tls(struct bpf_iter__task_file *ctx)
+{
+	return walk_held_socket(ctx, true);
 }
 
 /* Whether sockets of this machine may be in a sockmap, which moves bytes that TCP's numbers do not show. */

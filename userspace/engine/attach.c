@@ -131,15 +131,17 @@ static bool details_are_wanted(const struct engine *p)
  * descriptors show. */
 static void choose_walks(struct engine *p, const struct targets *targets)
 {
-	bool sockets = p->config.netns_count;
+	bool sockets = p->config.netns_count, storages = walks_storages(targets);
 	bool tls = sockets && p->config.sets & HOOKS_TLS && p->backend == BACKEND_TRAMPOLINE &&
 		   targets_function(targets, "tls_set_sw_offload");
 
 	bpf_program__set_autoload(p->skel->progs.walk_sockets, sockets && !tls);
 	bpf_program__set_autoload(p->skel->progs.walk_sockets_tls, tls);
 	bpf_program__set_autoload(p->skel->progs.walk_maps, sockets);
-	bpf_program__set_autoload(p->skel->progs.walk_closed, !tls);
-	bpf_program__set_autoload(p->skel->progs.walk_closed_tls, tls);
+	bpf_program__set_autoload(p->skel->progs.walk_closed, storages && !tls);
+	bpf_program__set_autoload(p->skel->progs.walk_closed_tls, storages && tls);
+	bpf_program__set_autoload(p->skel->progs.walk_held, !storages && !tls);
+	bpf_program__set_autoload(p->skel->progs.walk_held_tls, !storages && tls);
 	bpf_program__set_autoload(p->skel->progs.walk_descriptors, true);
 	bpf_program__set_autoload(p->skel->progs.walk_tasks, true);
 }

@@ -26,7 +26,7 @@ struct engine {
 	struct hook_choice hooks;
 	struct hook_choice loaded;	/* what hooks are chosen from: with config.relinks more than those */
 	struct bpf_link *links[PROBES_MAX];	/* in the order of hooks */
-	struct bpf_link *sockets, *unhashed, *descriptors, *tasks, *maps;	/* what iterators are made of */
+	struct bpf_link *sockets, *closed, *descriptors, *tasks, *maps;	/* what iterators are made of */
 	struct netns_reader entered[ENGINE_NAMESPACES];	/* none for our own namespace */
 	struct ring_buffer *ring;
 	struct ring_buffer *news;	/* of stacks; NULL: none are kept; and who takes it */

@@ -70,6 +70,10 @@ struct targets;
 /* The backend to use, and in @why (WHY_BYTES) the reason. */
 enum backend select_backend(enum backend asked, const struct targets *targets, char *why);
 
+/* Whether this kernel walks the storages of sockets. Some that are locked down refuse each iterator that could write
+ * into a map (EPERM at load). */
+bool walks_storages(const struct targets *targets);
+
 /* What decides beside the kernel. */
 struct hook_wishes {
 	unsigned int sets;	/* of enum hook_set, those that may be attached */

@@ -68,7 +68,8 @@ int iterators_prepare(struct engine *p, char why[WHY_BYTES])
 
 	p->ring = ring_buffer__new(bpf_map__fd(p->skel->maps.deaths), death_arrives, p, NULL);
 	if (p->ring && link_iterator(loaded(progs->walk_sockets_tls, progs->walk_sockets), NULL, &p->sockets) &&
-	    link_iterator(loaded(progs->walk_closed_tls, progs->walk_closed), p->skel->maps.watch_books, &p->unhashed) &&
+	    link_iterator(loaded(progs->walk_closed_tls, progs->walk_closed), p->skel->maps.watch_books, &p->closed) &&
+	    (p->closed || link_iterator(loaded(progs->walk_held_tls, progs->walk_held), NULL, &p->closed)) &&
 	    link_iterator(p->skel->progs.walk_descriptors, NULL, &p->descriptors) &&
 	    link_iterator(p->skel->progs.walk_tasks, NULL, &p->tasks) &&
 	    link_iterator(p->skel->progs.walk_maps, NULL, &p->maps))
@@ -82,7 +83,7 @@ void iterators_free(struct engine *p)
 	for (int i = 0; i < p->config.netns_count; i++)
 		netns_reader_end(&p->entered[i]);
 	bpf_link__destroy(p->sockets);
-	bpf_link__destroy(p->unhashed);
+	bpf_link__destroy(p->closed);
 	bpf_link__destroy(p->descriptors);
 	bpf_link__destroy(p->tasks);
 	bpf_link__destroy(p->maps);
@@ -248,7 +249,7 @@ static struct watch_gauges gauges_at_rest(const struct engine *p)
 	return now;
 }
 
-/* Sockets that are closed, and how many books there are: see bpf/include/census.bpf.h. */
+/* All sockets that have a book, and how many there are: see bpf/include/census.bpf.h. */
 static int walk_books(struct engine *p, void (*take)(void *arg, const void *item), void *arg)
 {
 	volatile struct watch_gauges *sums = &p->skel->bss->watch_gauges;
@@ -259,7 +260,9 @@ static int walk_books(struct engine *p, void (*take)(void *arg, const void *item
 	sums->begun_lately[next & 1] = sums->ended_lately[next & 1] = 0;
 	__atomic_store_n(&p->skel->bss->census_next, next, __ATOMIC_SEQ_CST);
 	sums->met = sums->ended_after = 0;
-	err = walk(p->unhashed, sizeof(struct watch_book), take, arg);
+	err = walk_namespaces(p, take, arg);
+	if (!err)
+		err = walk(p->closed, sizeof(struct watch_book), take, arg);
 	now = gauges_at_rest(p);
 	p->unseen_ends = now.begun - now.begun_lately[next & 1] + now.ended_after -
 			 (now.ended - now.ended_lately[next & 1]) - now.met;
@@ -290,8 +293,6 @@ int engine_read(struct engine *p, void (*each)(void *arg, const struct watch_boo
 	err = walk(p->maps, 1, NULL, NULL);
 	if (!err)
 		err = walk_descriptors(p);
-	if (!err)
-		err = walk_namespaces(p, hand_over, &reader);
 	return err ? err : walk_books_again(p, &reader);
 }
 

@@ -51,17 +51,17 @@ static bool offer_fits(const struct targets *targets, const struct hook *hook, c
 	return false;
 }
 
-/* Kernels under lockdown refuse every trampoline (EPERM at load): try an empty one. */
-static int try_trampoline(const struct targets *targets)
+/* Loads an empty program for @function. */
+static int try_program(const struct targets *targets, enum bpf_attach_type type, const char *function)
 {
 	struct bpf_insn empty[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
-	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FENTRY);
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = type);
 	int fd;
 
-	opts.attach_btf_id = targets_function(targets, "tcp_sendmsg_locked");
+	opts.attach_btf_id = targets_function(targets, function);
 	fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "try", "GPL", empty, 2, &opts);
 	if (fd < 0)
 		return -errno;
@@ -77,7 +77,8 @@ enum backend select_backend(enum backend asked, const struct targets *targets, c
 		snprintf(why, WHY_BYTES, "asked for on the command line");
 		return asked;
 	}
-	err = try_trampoline(targets);
+	/* Kernels under lockdown refuse every trampoline (EPERM at load). */
+	err = try_program(targets, BPF_TRACE_FENTRY, "tcp_sendmsg_locked");
 	if (!err) {
 		snprintf(why, WHY_BYTES, "this kernel accepts trampolines (fentry/fexit)");
 		return BACKEND_TRAMPOLINE;
@@ -85,6 +86,11 @@ enum backend select_backend(enum backend asked, const struct targets *targets, c
 	snprintf(why, WHY_BYTES, "this kernel refuses trampolines (fentry/fexit): %s",
 		 strerror(-err));
 	return BACKEND_TRACEPOINT;
+}
+
+bool walks_storages(const struct targets *targets)
+{
+	return !try_program(targets, BPF_TRACE_ITER, "bpf_iter_bpf_sk_storage_map");
 }
 
 /* A program that counts the metric is left off whatever else it counts. */
