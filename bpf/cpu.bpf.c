@@ -12,6 +12,9 @@ volatile __u64 cpu_lost __weak = 0;
 
 volatile __u64 cpu_stacks_met __weak = 0;
 
+/* Of a clock whose periods are all as long; 0: it has none. */
+volatile __u64 cpu_period_ns __weak = 0;
+
 /* New ones of this turn. */
 volatile __u64 cpu_new_stacks __weak = 0, cpu_new_places __weak = 0, cpu_new_threads __weak = 0;
 
@@ -21,6 +24,14 @@ struct {
 	__type(key, u32);
 	__type(value, struct cpu_frames);
 } cpu_found SEC(".maps") __weak;
+
+/* When a processor's last sample was. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} cpu_sampled_ns SEC(".maps") __weak;
 
 /* A stack's number, from 1 on. The stack itself is the key, as with causes (bpf/include/cause.bpf.h). */
 struct {
@@ -53,10 +64,26 @@ struct {
 	__type(value, struct cpu_program);
 } cpu_programs SEC(".maps") __weak;
 
-/* False if there is no room. */
-static __always_inline bool thread_note(u32 tgid, u32 tid, u32 turn)
+/*
+ * The periods since this processor's last sample that passed without one. Time goes on while a hypervisor has the
+ * processor, and the clock does not make up for it (swevent_hrtimer forwards itself, kernel/events/core.c).
+ */
+static __always_inline u64 periods_skipped(u64 now)
 {
-	u64 now = bpf_ktime_get_ns();
+	u64 period = cpu_period_ns, last, *sampled_ns;
+	u32 zero = 0;
+
+	sampled_ns = bpf_map_lookup_elem(&cpu_sampled_ns, &zero);
+	if (!sampled_ns || !period)
+		return 0;
+	last = *sampled_ns;
+	*sampled_ns = now;
+	return last && now - last > period ? (now - last - period / 2) / period : 0;
+}
+
+/* False if there is no room. */
+static __always_inline bool thread_note(u32 tgid, u32 tid, u32 turn, u64 now, u64 skipped)
+{
 	struct cpu_thread first = { .tgid = tgid, .turn = turn, .samples = 1, .first_ns = now, .since_ns = now };
 	struct cpu_thread *known = bpf_map_lookup_elem(&cpu_threads, &tid);
 
@@ -70,6 +97,7 @@ static __always_inline bool thread_note(u32 tgid, u32 tid, u32 turn)
 	}
 	known->turn = turn;
 	known->samples++;
+	known->skipped += skipped;
 	known->ran_ns = known->left_ns + (known->since_ns ? now - known->since_ns : 0);
 	bpf_get_current_comm(known->comm, sizeof(known->comm));
 	return true;
@@ -162,7 +190,7 @@ static __always_inline void place_note(struct cpu_place *place)
 SEC("?perf_event")
 int cpu_sample(void *ctx)
 {
-	u64 id = bpf_get_current_pid_tgid();
+	u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns(), skipped = periods_skipped(now);
 	u32 tgid = id >> 32, zero = 0;
 	struct cpu_frames *stack = bpf_map_lookup_elem(&cpu_found, &zero);
 	struct cpu_place place = { .tgid = tgid, .tid = id, .turn = cpu_turn };
@@ -170,7 +198,7 @@ int cpu_sample(void *ctx)
 	/* Process 0 is the idle one. */
 	if (cpu_closed || !stack || !tgid || !process_counts(tgid))
 		return 0;
-	if (!thread_note(tgid, id, place.turn))
+	if (!thread_note(tgid, id, place.turn, now, skipped))
 		place.tid = 0;
 	stack->turn = place.turn;
 	/* Without a frame of the kernel it was in user space. */

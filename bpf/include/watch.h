@@ -246,6 +246,7 @@ struct cpu_thread {
 	unsigned int turn;		/* of its last sample */
 	unsigned long long first_ns;	/* when that was */
 	unsigned long long samples, ran_ns;	/* so long it had a processor, until its last sample */
+	unsigned long long skipped;	/* periods of the clock without a sample, at the end of which it ran */
 	unsigned long long left_ns, since_ns;	/* the same until it left one; since when it has one, 0: it has none */
 	char comm[WATCH_TASK_COMM];	/* at the last */
 };

@@ -125,6 +125,8 @@ TEST(the_clock_holds_the_samples_to_the_time_with_a_processor)
 	assert_int_equal(cpu_clock_weigh(&use, 199), LAW_BALANCED);
 	use.run_ns *= 1.5;
 	assert_int_equal(cpu_clock_weigh(&use, 199), LAW_BROKEN);
+	use.skipped = 100;
+	assert_int_equal(cpu_clock_weigh(&use, 199), LAW_BALANCED);
 	use.periods = 0;
 	assert_int_equal(cpu_clock_weigh(&use, 199), LAW_NOT_TESTABLE);
 }

@@ -20,7 +20,7 @@ static void turn(struct cpu_tally *t, uint32_t tgid, uint32_t first, int count, 
 		came.stacks[2 * i + 1] = (struct cpu_stack){ .tgid = tgid, .tid = first + i, .samples = 3,
 							     .frames = "_copy_to_iter < tcp_recvmsg_locked" };
 		came.spans[i] = (struct cpu_span){ .tgid = tgid, .tid = first + i, .first_ns = address, .periods = 4,
-						   .run_ns = 5 };
+						   .skipped = 6, .run_ns = 5 };
 	}
 	assert_int_equal(cpu_tally_add(t, &came), 0);
 	cpu_samples_free(&came);
@@ -49,6 +49,7 @@ TEST(turns_add_up_by_place_and_by_thread)
 	assert_int_equal(all.stack_count, 2 * 3);
 	assert_int_equal(all.span_count, 2);
 	assert_int_equal(all.spans[0].periods, 2 * 4);
+	assert_int_equal(all.spans[0].skipped, 2 * 6);
 	assert_int_equal(all.spans[0].run_ns, 2 * 5);
 	assert_int_equal(all.lost, 7);
 	assert_int_equal(all.stacks[0].class, CPU_RECV_COPY);

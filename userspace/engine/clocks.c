@@ -72,6 +72,9 @@ int engine_sample_cpu(struct engine *e, unsigned int hz, const char **clock, cha
 	e->clocks = calloc(e->clock_count, sizeof(*e->clocks));
 	if (!err && !e->clocks)
 		err = -ENOMEM;
+	/* How long a cycle takes, varies. */
+	if (!err && clocks[which].type == PERF_TYPE_SOFTWARE)
+		e->skel->bss->cpu_period_ns = NS_PER_S / hz;
 	/* Before the first sample. */
 	if (!err)
 		e->clocks[e->clock_count - 1] = bpf_program__attach(e->skel->progs.cpu_switch);
@@ -246,7 +249,7 @@ static int read_spans(const struct engine *e, uint32_t turn, struct cpu_samples 
 			continue;
 		samples->spans[samples->span_count] = (struct cpu_span){
 			.tgid = thread.tgid, .tid = tids[i], .first_ns = thread.first_ns, .periods = thread.samples - 1,
-			.run_ns = thread.ran_ns,
+			.skipped = thread.skipped, .run_ns = thread.ran_ns,
 		};
 		memcpy(samples->spans[samples->span_count++].comm, thread.comm, sizeof(thread.comm));
 		if (thread.turn != turn && is_over(thread.turn, turn))

@@ -159,6 +159,7 @@ void cpu_use_add_span(struct cpu_use *use, const struct cpu_span *span)
 {
 	use->threads++;
 	use->periods += span->periods;
+	use->skipped += span->skipped;
 	use->run_ns += span->run_ns;
 }
 
@@ -168,5 +169,5 @@ enum law_status cpu_clock_weigh(const struct cpu_use *use, unsigned int hz)
 
 	if (!use->periods)
 		return LAW_NOT_TESTABLE;
-	return fabs(use->periods - expected) <= 4 * sqrt(expected) + 2 * use->threads ? LAW_BALANCED : LAW_BROKEN;
+	return fabs(use->periods + use->skipped - expected) <= 4 * sqrt(expected) + 2 * use->threads ? LAW_BALANCED : LAW_BROKEN;
 }

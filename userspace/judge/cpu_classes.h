@@ -20,9 +20,9 @@ enum cpu_class cpu_use_add_stack(struct cpu_use *use, const struct cpu_stack *st
 void cpu_use_add_span(struct cpu_use *use, const struct cpu_span *span);
 
 /*
- * The law of the clock: the periods that the samples of a process stand for are the time for which its threads had a
- * processor, by the switches from task to task. The tolerance is the error of sampling: four standard deviations of a count, and a period at each end of each
- * thread.
+ * The law of the clock: the periods that the samples of a process stand for, and those that the clock skipped, are the
+ * time for which its threads had a processor, by the switches from task to task. The tolerance is the error of
+ * sampling: four standard deviations of a count, and a period at each end of each thread.
  */
 enum law_status cpu_clock_weigh(const struct cpu_use *use, unsigned int hz);
 

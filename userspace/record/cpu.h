@@ -33,6 +33,7 @@ struct cpu_span {
 	uint32_t tgid, tid;
 	uint64_t first_ns;	/* when it was found first */
 	uint64_t periods;	/* of the clock, in which it ran, between the two */
+	uint64_t skipped;	/* further ones, that the clock let pass without a sample */
 	uint64_t run_ns;	/* for so long it had a processor, between the two */
 	char comm[WATCH_TASK_COMM];
 };
@@ -72,6 +73,7 @@ struct cpu_use {
 	const struct cpu_thread_use *by_thread;
 	int by_thread_count;
 	uint64_t threads, periods;	/* with samples, and periods between the first and the last of each */
+	uint64_t skipped;		/* further ones, without a sample */
 	uint64_t run_ns;		/* for so long they had a processor, between these */
 };
 

@@ -94,6 +94,7 @@ static int rows_add(struct cpu_tally *t, struct cpu_samples *came)
 static void span_join(struct cpu_span *to, const struct cpu_span *from)
 {
 	to->periods += from->periods;
+	to->skipped += from->skipped;
 	to->run_ns += from->run_ns;
 	memcpy(to->comm, from->comm, sizeof(to->comm));
 }

@@ -316,6 +316,7 @@ static json_t *cpu_use_json(const struct watch_record *r, const struct cpu_use *
 	o = json_pack("{s:I, s:I}", "samples", (json_int_t)use->all, "threads", (json_int_t)use->threads);
 	put(o, "copies", share_json(cpu_copies(use->samples), cpu_copies(use->softirq), use->all));
 	put(o, "sampled_seconds", json_real((double)use->periods / r->cpu_hz));
+	put(o, "skipped_seconds", json_real((double)use->skipped / r->cpu_hz));
 	put(o, "clock_seconds", json_real(use->run_ns / 1e9));
 	put(o, "clock_law", text(law_status_name(clock)));
 	put(o, "classes", classes);

@@ -88,8 +88,10 @@ def doubt(use: Document) -> str:
     """That its samples do not add up."""
     if use["clock_law"] != "broken":
         return ""
+    skipped = use.get("skipped_seconds", 0)
+    rest = f", the clock skipped {skipped:.2f} s" if skipped else ""
     return f"Do not trust these shares: the samples of its {use['threads']} threads stand for " \
-           f"{use['sampled_seconds']:.2f} s, and they had a processor for " \
+           f"{use['sampled_seconds']:.2f} s{rest}, and they had a processor for " \
            f"{use['clock_seconds']:.2f} s."
 
 
