@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from helpers import schemas, watch_tool
+from helpers import printed, schemas, watch_tool
 from helpers.records import needs_root
 from helpers.small_program import Program
 from helpers.watch_tool import record_of, watch
@@ -124,6 +124,21 @@ def test_a_socket_that_a_command_brings_along_is_its_own(tmp_path):
         watch("--json", file, "--", sys.executable, "-c", reads, stdin=brought)
     record = record_of(file)
     assert moved(record) == (0, 130000) and not unbalanced(record)
+
+
+def test_a_socket_that_is_reset_before_it_is_accepted_is_read_or_told_of():
+    program = Program("c = socket.create_connection(listener.getsockname()); c.send(bytes(3001)); time.sleep(.1)\n"
+                      "c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0)); c.close()")
+    window = Watching("--all")
+    program.do()
+    record = window.close()
+    program.end()
+    losses, (probes,) = record["losses"], [law for law in record["laws"] if law["law"] == "probes"]
+    shown = " ".join(printed.shown(record).split())
+    if losses["unseen_may_be_closed"]:
+        assert losses["unseen_events"] and probes["status"] == "not testable" and "wait in a queue to be accepted" in shown
+    else:
+        assert "wait in a queue" not in shown and probes["status"] == "balanced"
 
 
 def test_unread_and_unsent_bytes_are_balances():

@@ -188,6 +188,9 @@ struct watch_gauges engine_gauges(const struct engine *p);
  * short. Sockets of other processes count, too. */
 uint64_t engine_unseen(const struct engine *p);
 
+/* False where sockets that closed, and that no descriptor holds, are in engine_unseen(), too. */
+bool engine_walks_storages(const struct engine *p);
+
 /* Memory of tables and rings. */
 uint64_t engine_memory(const struct engine *p);
 

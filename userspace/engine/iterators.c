@@ -430,6 +430,13 @@ uint64_t engine_unseen(const struct engine *p)
 	       (gauges->unbooked ? 0 : gauges->bookless);
 }
 
+bool engine_walks_storages(const struct engine *p)
+{
+	const __typeof__(p->skel->progs) *progs = &p->skel->progs;
+
+	return bpf_program__autoload(loaded(progs->walk_closed_tls, progs->walk_closed));
+}
+
 uint64_t engine_memory(const struct engine *p)
 {
 	uint64_t bytes = 0;

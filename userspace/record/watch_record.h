@@ -278,6 +278,7 @@ struct watch_record {
 	struct watch_overhead overhead;
 	uint64_t lost_events;		/* the ring had no room: sums are short, laws not testable */
 	uint64_t unseen_events;		/* of any socket: no program ran for them */
+	bool unseen_may_be_closed;	/* or it is closed, and no walk that this kernel allows finds it */
 	uint64_t unbooked_sockets;	/* no room or no memory for their books */
 	char unbooked_why[WHY_BYTES];
 	uint64_t unopened_sockets;	/* in network namespaces that were not entered: the sums lack them; or .late: the sums

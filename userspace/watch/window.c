@@ -514,8 +514,8 @@ static void probes_weigh(struct law *law, const struct watch_record *r, uint64_t
 		return;
 	}
 	snprintf(law->why, WHY_BYTES,
-		 "the kernel ran no program for %llu moments at which sockets of this machine begin, change, "
-		 "end or move bytes: sums may be short", (unsigned long long)r->unseen_events);
+		 "at %llu moments sockets of this machine began, changed, ended or moved bytes unseen: sums may be short",
+		 (unsigned long long)r->unseen_events);
 }
 
 /* What is not in the books of sockets: overhead, peaks, processes that moved nothing, gaps. 0 or -errno. */
@@ -532,6 +532,7 @@ static int read_beside_books(struct watch *w, struct watch_record *r)
 		w->peak_pages = pages;
 	r->referenced_peak_pages = w->peak_pages;
 	unseen_fill(w, r);
+	r->unseen_may_be_closed = r->unseen_events && !engine_walks_storages(w->probes);
 	probes_weigh(&r->laws[WATCH_LAW_probes], r, gauges.unbooked);
 	overhead_fill(w, r);
 	gaps_fill(&(struct watch_looks){ w->probes, &w->subject, &w->hooked, w->details }, r);

@@ -632,6 +632,7 @@ static json_t *losses_json(const struct watch_record *r)
 
 	put(o, "unbooked_why", text_or_null(*r->unbooked_why ? r->unbooked_why : NULL));
 	put(o, "unseen_events", json_integer(r->unseen_events));
+	put(o, "unseen_may_be_closed", json_boolean(r->unseen_may_be_closed));
 	put(o, "unopened_sockets", json_integer(r->unopened_sockets));
 	put(o, "folded_processes", json_integer(r->folded_processes));
 	put(o, "sums_short", text_or_null(watch_sums_short(r, why) ? why : NULL));

@@ -20,8 +20,8 @@ COMMON = {
 # What a watch lost, and the words behind the number.
 LOSSES = {
     "lost_events": "events were lost: the sums are short of them",
-    "unseen_events": "ends or changes of sockets of this machine: the kernel ran no program for "
-                     "them, so sums may be short",
+    "unseen_events": "ends or changes of sockets of this machine, so sums may be short: the kernel "
+                     "ran no program for them",
     "unseen_firings": "packets or notifications of this machine: the kernel ran no program for "
                       "them",
     "unbooked_sockets": "sockets were not counted: ",
@@ -30,6 +30,9 @@ LOSSES = {
     "folded_processes": "processes that ended are in the sums, and not in the record one by one",
     "folded_sockets": "sockets that closed are in the sums, and not in the record one by one",
 }
+# This kernel refuses to walk over what programs keep of sockets.
+CLOSED = ", or they closed and wait in a queue to be accepted or received, where only a walk finds " \
+         "them that this kernel refuses (iter/bpf_sk_storage_map)"
 # Probes of packets and notifications.
 OF_PACKETS = names("packet_probes")
 
@@ -92,7 +95,8 @@ def losses(data: Document) -> list[str]:
     unseen = sum((each.get("missed_runs") or 0) + (each.get("unseen_firings") or 0)
                  for each in data["backend"]["probes"] if each["site"] in OF_PACKETS)
     found = {**data["losses"], "unseen_firings": unseen}
-    why = {"unbooked_sockets": found.get("unbooked_why") or ""}
+    why = {"unbooked_sockets": found.get("unbooked_why") or "",
+           "unseen_events": CLOSED if found.get("unseen_may_be_closed") else ""}
     return [f"{found[name]:,} {what}{why.get(name, '')}" for name, what in LOSSES.items()
             if found.get(name)]
 
