@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers import peers, records
+from helpers import drawn_terminal, peers, records
 from helpers.foreign import words
 from helpers.records import ROOT
 
@@ -225,3 +225,6 @@ def test_a_printed_command_works(page, line, place):
         end(started)
     assert started.returncode in statuses, f"{page}: {typed}\n{out[-1500:]}\n{err[-1500:]}"
     assert out or err or "ip " in line or " > " in line or " -q " in line
+    if (page, "--kernel " in line) == ("README.md", True):
+        picture = ROOT / "docs/terminal-light.svg"
+        assert drawn_terminal.row_names(picture) <= {row.partition("  ")[0] for row in out.split("\n")} | {f"$ {line}"}

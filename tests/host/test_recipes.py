@@ -214,7 +214,7 @@ def test_following_a_recipe_touches_the_files_that_it_names(name, changes):
 @pytest.mark.long
 def test_without_make_tables_a_test_names_what_is_stale(tree):
     before = (tree / "before").read_text()
-    for name in ("README.md", "docs/trace_run.8", "docs/record.schema.json", "docs/METHOD.md"):
+    for name in ("docs/RUNNING.md", "docs/trace_run.8", "docs/record.schema.json", "docs/METHOD.md"):
         assert f"{name}: is not up to date: run make tables" in before
     said = judged(tree, "tests/unit/test_tables.py")
     assert " failed" not in said and " passed" in said, said

@@ -13,10 +13,11 @@ README, INDEX = ROOT / "README.md", ROOT / "docs/INDEX.md"
 PAGES = [README, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", ROOT / "results/README.md", ROOT / "results/bench.md",
          ROOT / "results/caches/README.md", ROOT / "results/baseline/report.md",
          *sorted((ROOT / "docs").glob("*.md"))]
-MOST_LINES = 152
+MOST_LINES = 140
+MOST_ROWS = 12
 # What a clone takes for results; with pictures as outlines, and all tables unpacked, it was twice as much.
 MOST_RESULTS = 14_000_000
-LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)|src=\"([^\"]+)\"")
+LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)|src(?:set)?=\"([^\"]+)\"")
 # Of the tree, as a line or a sentence begins a command.
 TOOL = re.compile(r"(?:^|[\s`])(?:\./)?(tools/[\w/]+|tests/(?:run|campaign|bench))(?=[\s`])", re.MULTILINE)
 COPYSCOPE = re.compile(r"\./tools/copyscope (\w+)")
@@ -126,7 +127,10 @@ def test_the_index_has_every_page():
 
 
 def test_the_readme_is_short():
-    assert len(README.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+    lines = README.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= MOST_LINES
+    tables = "".join("|" if line.startswith("|") else " " for line in lines).split()
+    assert max(map(len, tables)) - 2 <= MOST_ROWS
 
 
 def alike(pairs: list[tuple[str, object]]) -> dict[str, object]:

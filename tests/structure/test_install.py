@@ -215,7 +215,7 @@ def test_a_page_has_every_option_that_help_has(installed, run):
 
 # Documents
 
-LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)\s]*)?\)|src=\"([^\"]+)\"")
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)\s]*)?\)|src(?:set)?=\"([^\"]+)\"")
 
 
 def test_every_link_of_an_installed_page_lands_in_the_install(installed):
@@ -225,7 +225,7 @@ def test_every_link_of_an_installed_page_lands_in_the_install(installed):
         str(page.relative_to(place)) for page in pages}
     links = [(page, name) for page in pages for pair in LINK.findall(page.read_text()) for name in pair
              if name and not name.startswith("http")]
-    assert (place / "README.md", "docs/copies-by-site.svg") in links and len(links) > 30
+    assert (place / "README.md", "docs/terminal-light.svg") in links and len(links) > 30
     for page, name in links:
         target = (page.parent / name).resolve()
         assert target.is_file() and target.is_relative_to(installed.resolve()), (page, name)

@@ -14,7 +14,7 @@ from copyscope.common import releases
 from copyscope.common.tables import VARIANTS
 from copyscope.dispatch import manual
 from helpers import books
-from helpers.names import LAWS, PATHS, ROOT, SITES, TABLES, WATCH_LAWS, all_tables, names
+from helpers.names import PATHS, ROOT, SITES, TABLES, WATCH_LAWS, all_tables, names
 
 NAMED = {"sites": SITES, "variants": VARIANTS, "paths": PATHS, "laws": names("laws", of_runs=True),
          "causes": [row["name"] for row in TABLES["causes"]],
@@ -140,13 +140,6 @@ def test_the_schema_of_records_lists_what_the_tables_do():
 def test_a_name_of_a_law_means_one_equation():
     found = [row["name"] for row in TABLES["laws"]]
     assert len(set(found)) == len(found) and set(NAMED["laws"]) | set(WATCH_LAWS) == set(found)
-
-
-def test_the_readme_counts_the_laws_that_there_are():
-    text = (ROOT / "README.md").read_text()
-    assert re.findall(r"(\d+) laws", text) == [str(len(LAWS))]
-    assert re.findall(r"^laws +\d+ of (\d+) balance", text, re.M) == [
-        str(len(names("laws", of_sockets=True, of_tls=False)))]
 
 
 def test_method_says_when_a_watch_cannot_test_each_law():
