@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import sys
 
 import pytest
@@ -380,12 +381,10 @@ def test_places_to_listen():
     assert serve.place_of("[::1]:9435") == ("::1", 9435) and serve.place_of("0.0.0.0:1") == ("0.0.0.0", 1)
 
 
-def test_questions_of_the_page_ask_for_what_is_written():
-    page = (promql.PLACE.parents[1] / "docs/METRICS.md").read_text(encoding="utf-8")
-    block = page.partition("## Questions")[2].partition("\n## ")[0]
-    asked = "\n".join(each[4:] for each in block.splitlines() if each.startswith("    "))
-    questions = [part.partition("\n")[2] for part in asked.split("# ") if part.strip()]
-    assert len(questions) > 2
+def test_questions_of_the_guide_ask_for_what_is_written():
+    page = (promql.PLACE.parents[1] / "docs/FLEET.md").read_text(encoding="utf-8")
+    questions = re.findall(r"^```promql\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(questions) > 5
     for question in questions:
         assert not promql.unknown(question, promql.known()), question
 
