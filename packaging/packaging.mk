@@ -5,7 +5,7 @@
 PREFIX ?= /usr/local
 
 install: all ## install commands, manual pages and completion under PREFIX (default /usr/local)
-	$(Q)tools/install_tree "$(DESTDIR)$(PREFIX)"
+	$(Q)tools/install_tree --at "$(PREFIX)" "$(DESTDIR)$(PREFIX)"
 uninstall: ## remove what make install put under PREFIX; records stay
 	$(Q)tools/install_tree --remove "$(DESTDIR)$(PREFIX)"
 picture: all ## draw the README's terminal again, from a run in a guest

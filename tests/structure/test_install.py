@@ -16,7 +16,10 @@ from copyscope.dispatch.words import WORDS
 ROOT = Path(__file__).resolve().parents[2]
 RELEASE = re.compile(r"copyscope \d+\.\d+\.\d+ \(.+\)\n")
 COMMANDS = ["copyscope", "copyscope-collect", "trace_run"]
-PAGES = sorted({*COMMANDS, *(f"copyscope-{word.name}" for word in WORDS)})
+# Each page with its section: 8 is for what needs root.
+SECTIONS = {f"copyscope-{word.name}": word.section for word in WORDS} | {
+    "copyscope": 1, "copyscope-collect": 8, "trace_run": 8}
+PAGES = sorted(SECTIONS)
 
 
 def install(*words: str | Path) -> subprocess.CompletedProcess:
@@ -31,7 +34,7 @@ def install(*words: str | Path) -> subprocess.CompletedProcess:
 def fixture_installed(tmp_path_factory):
     """A copy under a folder of its own, moved after it was made."""
     prefix = tmp_path_factory.mktemp("install") / "first"
-    install(prefix)
+    install("--at", "/opt/copyscope", prefix)
     return prefix.rename(prefix.with_name("second"))
 
 
@@ -181,11 +184,85 @@ def test_scripts_around_a_release_refuse_what_they_do_not_know():
             assert done.returncode == status and done.stderr.count("\n") == (status == 2), done
 
 
+# Two packages
+
+def stanzas() -> list[dict[str, str]]:
+    """The binary packages of debian/control."""
+    text = (ROOT / "debian/control").read_text()
+    return [dict(re.findall(r"^([\w-]+): ((?:.|\n )*)", each, re.MULTILINE)) for each in text.split("\n\n")[1:]]
+
+
+@pytest.fixture(name="packages", scope="module")
+def fixture_packages(installed, tmp_path_factory) -> dict[str, Path]:
+    """What both packages have, below usr/."""
+    folder = tmp_path_factory.mktemp("packages")
+    shutil.copytree(installed, folder / "copyscope/usr", symlinks=True)
+    subprocess.run([ROOT / "packaging/split_studies", folder / "copyscope/usr", folder / "copyscope-studies/usr"],
+                   check=True)
+    return {each.name: each for each in folder.iterdir()}
+
+
+def test_the_collector_s_package_works_alone_and_names_the_other(packages, tmp_path):
+    commands = packages["copyscope"] / "usr/bin"
+    here = {"cwd": tmp_path, "capture_output": True, "text": True, "check": False,
+            "env": {**os.environ, "COPYSCOPE_RUNS": str(tmp_path / "runs")}}
+    record = ROOT / "tests/data/run-A1-host.json"
+    for words in (["show", record], ["watch", "--help"], ["fleet", "--help"], ["advise", "--help"]):
+        done = subprocess.run([commands / "copyscope", *words], **here)
+        assert done.returncode == 0 and done.stdout, (words, done.stderr)
+    for words in ([commands / "copyscope", "plot", record], [commands / "trace_run", "A1", "64", "1", "--kernel", "6.12"]):
+        done = subprocess.run(words, **here)
+        assert done.returncode == 3 and "the package copyscope-studies" in done.stderr, done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+def test_the_packages_share_no_file_and_are_an_install_together(packages, installed):
+    files = {name: {path.relative_to(place / "usr") for path in place.rglob("*") if not path.is_dir() or path.is_symlink()}
+             for name, place in packages.items()}
+    assert not files["copyscope"] & files["copyscope-studies"]
+    # The list of what make install left is no part of a package.
+    assert files["copyscope"] | files["copyscope-studies"] == {
+        path.relative_to(installed) for path in installed.rglob("*") if not path.is_dir() or path.is_symlink()}
+    assert not [name for name in files["copyscope"] if "figures" in name.parts or "guest" in name.parts]
+
+
+@pytest.mark.skipif(not shutil.which("dpkg-deb"), reason="dpkg-deb is missing")
+def test_dpkg_takes_both_packages_and_the_collector_s_needs_neither_matplotlib_nor_qemu(packages, tmp_path):
+    fields = {each["Package"]: each for each in stanzas()}
+    assert set(fields) == set(packages) and not re.search(
+        "matplotlib|qemu|jinja2", "".join(fields["copyscope"].get(each, "") for each in ("Depends", "Recommends", "Suggests")))
+    assert not [name for name in fields["copyscope"] if name in ("Homepage", "Vcs-Git", "Vcs-Browser")]
+    for name, place in packages.items():
+        control = re.sub(r"\$\{(?!binary:Version)[^}]*\},?", "", "".join(
+            f"{key}: {value}\n" for key, value in fields[name].items()).replace("${binary:Version}", "1"))
+        control = re.sub(r",\s*\n(?! )", "\n", re.sub(r"\n +\n", "\n", control)).replace("amd64 arm64", "amd64")
+        (place / "DEBIAN").mkdir()
+        (place / "DEBIAN/control").write_text(f"{control}Version: 1\nMaintainer: nobody <nobody@example.org>\n")
+        done = subprocess.run(["dpkg-deb", "--build", "--root-owner-group", "-Znone", place, tmp_path / f"{name}.deb"],
+                              capture_output=True, text=True, check=False)
+        assert done.returncode == 0, control + done.stderr
+        listed = subprocess.run(["dpkg-deb", "--contents", tmp_path / f"{name}.deb"], capture_output=True, text=True,
+                                check=True).stdout
+        assert ("./usr/bin/copyscope-collect" in listed) == (name == "copyscope")
+        shutil.rmtree(place / "DEBIAN")
+
+
+def test_the_unit_starts_the_copy_that_it_came_with(installed):
+    unit = (installed / "lib/systemd/system/copyscope.service").read_text()
+    assert "ExecStart=/opt/copyscope/bin/copyscope watch " in unit
+    assert (installed / "share/copyscope/prometheus/copyscope.rules.yml").is_file()
+
+
 # Manual pages
+
+def page_of(installed: Path, name: str) -> Path:
+    """The page of a command."""
+    return installed / f"share/man/man{SECTIONS[name]}/{name}.{SECTIONS[name]}"
+
 
 def test_a_manual_page_has_its_sections(installed):
     for name in PAGES:
-        sections = re.findall(r"^\.SH (.*)", (installed / f"share/man/man8/{name}.8").read_text(), re.MULTILINE)
+        sections = re.findall(r"^\.SH (.*)", page_of(installed, name).read_text(), re.MULTILINE)
         for wanted in ("NAME", "SYNOPSIS", "DESCRIPTION", "OVERHEAD", "SEE ALSO"):
             assert sections.count(wanted) == 1, (name, wanted)
         assert "OPTIONS" in sections or "COMMANDS" in sections, name
@@ -195,21 +272,22 @@ def test_a_manual_page_has_its_sections(installed):
 def test_a_manual_page_is_well_formed(installed):
     environment = {**os.environ, "LC_ALL": "C", "MANPAGER": "cat"}
     for name in PAGES:
-        page = installed / f"share/man/man8/{name}.8"
+        page = page_of(installed, name)
         done = subprocess.run(["man", "-l", "--warnings", page], capture_output=True, text=True,
                               check=False, env=environment)
         assert done.returncode == 0 and not done.stderr, (name, done.stderr)
-        assert f"{name}(8)".upper() in done.stdout or page.is_symlink(), name
+        assert f"{name}({SECTIONS[name]})".upper() in done.stdout or page.is_symlink(), name
 
 
 def test_every_page_of_a_command_is_there(installed):
-    assert sorted(file.stem for file in (installed / "share/man/man8").iterdir()) == PAGES
+    assert sorted(file.stem for file in (installed / "share/man").glob("man*/*")) == PAGES
+    assert not {name for name in ("list", "show", "plot", "fleet") if SECTIONS[f"copyscope-{name}"] != 1}
 
 
 def test_a_page_has_every_option_that_help_has(installed, run):
     for word in ("sweep", "crossover", "guest"):
         options = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", run("copyscope", word, "--help").stdout, re.M))
-        page = (installed / f"share/man/man8/copyscope-{word}.8").read_text().replace("\\-", "-")
+        page = page_of(installed, f"copyscope-{word}").read_text().replace("\\-", "-")
         assert options and all(f".B {option}" in page or f", {option}" in page for option in options)
 
 

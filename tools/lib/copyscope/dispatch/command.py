@@ -12,10 +12,10 @@ from copyscope import cli
 from copyscope.common import programs
 from copyscope.common.errors import Refused, Unusable, lacks_module
 from copyscope.common.text import suggested, wrapped
-from copyscope.common.tree import BUILD, DOCS, ROOT
+from copyscope.common.tree import BUILD, DOCS, INSTALLED, ROOT
 
 from . import manual, page, straight, whom
-from .words import NAMES, OWN, SHELLS, WORDS, Word, find, script, suggestion
+from .words import NAMES, OWN, SHELLS, TOOLS, WORDS, Word, find, script, suggestion
 
 # A manual page as text without man, which a small system may lack: enough for our own pages.
 
@@ -99,8 +99,12 @@ def become(program: Path | str, words: list[str]) -> int:
     try:
         straight.become(str(program), words)
     except FileNotFoundError:
-        raise Refused(f"{program} is not there: run make first" if Path(program).parent == BUILD
-                      else f"{program} is not there") from None
+        place, remedy = Path(program).parent, ""
+        if place == BUILD:
+            remedy = ": run make first"
+        elif place == TOOLS and INSTALLED:
+            remedy = ": install the package copyscope-studies"
+        raise Refused(f"{program} is not there{remedy}") from None
     except OSError as error:
         raise Refused(f"{program} cannot be started: {error.strerror}") from None
 
@@ -116,8 +120,9 @@ def hand_over(text: str) -> None:
 def page_of(word: Word | None) -> Path | None:
     """The manual page of a word, in the tree or beside an installed copy."""
     name = word.page or f"{NAME}-{word.name}" if word else NAME
-    places = (DOCS, ROOT.parent.parent / "share/man/man8")
-    found = (place / f"{name}.8{end}" for place in places for end in ("", ".gz"))
+    number = word.section if word else 1
+    places = (DOCS, ROOT.parent.parent / f"share/man/man{number}")
+    found = (place / f"{name}.{number}{end}" for place in places for end in ("", ".gz"))
     return next((file for file in found if file.is_file()), None)
 
 

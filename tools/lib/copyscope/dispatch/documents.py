@@ -32,7 +32,7 @@ def own_names(text: str) -> str:
     """A page with the names that an installed copy has; records are those of root."""
     text = COMMAND.sub(lambda found: NAMES[found[1]], text)
     text = WORKLOAD.sub(r"lib/copyscope/\1", text)
-    text = RULES.sub(r"lib/copyscope/\1", BESIDE.sub(r"lib/copyscope/tools/\1", text))
+    text = RULES.sub(r"share/copyscope/\1", BESIDE.sub(r"lib/copyscope/tools/\1", text))
     return MANUAL.sub(r"man \1", RUNS.sub("/var/lib/copyscope/runs", text))
 
 

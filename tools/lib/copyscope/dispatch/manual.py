@@ -139,7 +139,6 @@ def read_help(text: str) -> Help:
 
 # The page.
 
-SECTION = "8"
 READS_ONLY = ("show", "compare", "plot", "fleet")
 READING = "It reads records and measures nothing."
 MEASURING = "What a run costs is told in the section OVERHEAD of the manual page trace_run(8)."
@@ -164,6 +163,8 @@ FILES = ((RUNS_FOLDERS.replace(" or ", "\n.TQ\n.I "),
           "records, unless COPYSCOPE_RUNS names a folder"),
          ("/var/cache/copyscope\n.TQ\n.I ~/.cache/copyscope",
           "kernels, images and snapshots of guests, unless COPYSCOPE_CACHE names a folder"))
+# Of the sections of the manual.
+KINDS = {1: "User Commands", 8: "System Administration"}
 # Pages of one tool under several names.
 SAME = {"run": "trace_run", "list": "copyscope-show", "collect": "copyscope-watch"}
 
@@ -205,6 +206,11 @@ def described(helps: list[Help]) -> list[str]:
     return said[1:] if said[:1] == [".PP"] else said
 
 
+def numbered(name: str) -> int:
+    """The section of a page: 8 for what needs root."""
+    return {word.page or f"copyscope-{word.name}": word.section for word in WORDS}.get(name, 1)
+
+
 def page(name: str, helps: list[Help]) -> str:
     """The page of a command."""
     tool = name.removeprefix("copyscope-")
@@ -213,7 +219,7 @@ def page(name: str, helps: list[Help]) -> str:
     files = [line for where, what in FILES for line in (".TP", f".I {where}", what)]
     text = [
         '.\\" SPDX-License-Identifier: GPL-2.0', f'.\\" Made from what {name} \\-\\-help prints.',
-        f'.TH {name.upper()} {SECTION} "" copyscope "System Administration"',
+        f'.TH {name.upper()} {numbered(name)} "" copyscope "{KINDS[numbered(name)]}"',
         *section("NAME", [f"{escaped(name)} \\- {escaped(line[:1].lower() + line[1:])}"]),
         *section("SYNOPSIS", synopsis(helps[0])), *section("DESCRIPTION", described(helps)),
         *section("OPTIONS", [line for each in helps for line in tagged(each.options)]),
@@ -222,8 +228,8 @@ def page(name: str, helps: list[Help]) -> str:
         *section("FILES", files),
         *section("EXAMPLES", [line for each in helps for example in each.examples
                               for line in (".PP", ".B " + escaped(example))]),
-        *section("SEE ALSO", [f".BR {each} (8)" for each in ("copyscope", "trace_run")
-                              if each != name])]
+        *section("SEE ALSO", [f".BR {each} ({numbered(each)})"
+                              for each in ("copyscope", "trace_run") if each != name])]
     return "\n".join(text) + "\n"
 
 
@@ -249,11 +255,12 @@ def write(words: list[str]) -> int:
     commands = {"copyscope": command} | {
         f"copyscope-{word.name}": word.program for word in WORDS if word.name not in SAME}
     for name, program in commands.items():
-        file = pages / f"{name}.{SECTION}"
+        file = pages / f"man{numbered(name)}" / f"{name}.{numbered(name)}"
         if not file.exists():
             file.write_text(page(name, [said(program)]), encoding="utf-8")
     for name, same in SAME.items():
-        (pages / f"copyscope-{name}.{SECTION}").symlink_to(f"{same}.{SECTION}")
+        end = numbered(same)
+        (pages / f"man{end}" / f"copyscope-{name}.{end}").symlink_to(f"{same}.{end}")
     return 0
 
 

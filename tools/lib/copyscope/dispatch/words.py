@@ -30,6 +30,7 @@ class Word:
     line: str
     page: str = ""  # its manual page, if that is not copyscope-NAME
     before: tuple[str, ...] = ()  # what the program is told before the user's words
+    section: int = 1  # of the manual: 8 for what needs root
     # What may follow the word, and what may follow some of its options; elsewhere a file may.
     firsts: tuple[str, ...] = ()
     rest: tuple[str, ...] = ()
@@ -52,19 +53,19 @@ WATCH_VALUES = {"--comm": (COMMS,), "-p": (PIDS,), "--pid": (PIDS,), "--netns": 
                 "--backend": ("auto", "trampoline", "tracepoint")}
 WORDS = (
     Word("watch", BUILD / "watch", "watch sockets of any program: what was copied, and why",
-         firsts=(COMMS,), values=WATCH_VALUES),
+         firsts=(COMMS,), values=WATCH_VALUES, section=8),
     Word("advise", TOOLS / "advise", "say which way to send pays, for a path or a program",
          firsts=("crossover", "predict"),
          values={"--comm": (COMMS,), "-p": (PIDS,), "--pid": (PIDS,), "--path": PATHS,
-                 "--source": ("file", "memory")}),
+                 "--source": ("file", "memory")}, section=8),
     Word("run", TOOLS / "trace_run", "run a TCP workload and show where its payload is copied",
-         "trace_run", firsts=VARIANTS, values=RUN_VALUES),
+         "trace_run", firsts=VARIANTS, values=RUN_VALUES, section=8),
     Word("list", TOOLS / "records", "list the records that were kept", before=("list",)),
     Word("show", TOOLS / "records", "show a kept record again: its report, or a row of CSV",
          before=("show",), firsts=("last",), rest=(RECORDS_HERE,)),
     Word("sweep", TOOLS / "sweep", "compare variants, or repeat a published experiment",
          values={"--profile": PROFILE_NAMES, "--variants": VARIANTS, "--path": PATHS,
-                 "--kernel": KERNELS}),
+                 "--kernel": KERNELS}, section=8),
     Word("compare", TOOLS / "compare",
          "put two records or sweeps side by side: copies, causes, times",
          firsts=("last",), rest=(RECORDS_HERE,)),
@@ -73,10 +74,11 @@ WORDS = (
          values={"--profile": PROFILE_NAMES}),
     Word("matrix", TOOLS / "matrix", "run every kernel and path in guests: what was copied where"),
     Word("baseline", TOOLS / "baseline", "measure what this machine's operating system costs",
-         firsts=("plot", "mistakes", "agree", "keep")),
-    Word("predict", TOOLS / "predict", "predict times from the baseline, compare with measured"),
+         firsts=("plot", "mistakes", "agree", "keep"), section=8),
+    Word("predict", TOOLS / "predict", "predict times from the baseline, compare with measured",
+         section=8),
     Word("crossover", TOOLS / "crossover", "find the size from which one variant beats another",
-         firsts=VARIANTS, values={"--path": PATHS, "--profile": PROFILE_NAMES}),
+         firsts=VARIANTS, values={"--path": PATHS, "--profile": PROFILE_NAMES}, section=8),
     Word("claims", TOOLS / "claims", "judge what reports, or you, claim by records of runs",
          firsts=("list", "show", "check", "run", "report", "fix"), values={"--report": REPORTS}),
     Word("guest", TOOLS / "guest", "run a command in a throwaway guest with another kernel",
