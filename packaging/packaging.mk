@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Installs copyscope, makes releases and packages of them. Part of the Makefile.
-.PHONY: install uninstall dist sbom deb picture
+.PHONY: install uninstall dist sbom deb image picture site
 
 PREFIX ?= /usr/local
 
@@ -8,6 +8,8 @@ install: all ## install commands, manual pages and completion under PREFIX (defa
 	$(Q)tools/install_tree --at "$(PREFIX)" "$(DESTDIR)$(PREFIX)"
 uninstall: ## remove what make install put under PREFIX; records stay
 	$(Q)tools/install_tree --remove "$(DESTDIR)$(PREFIX)"
+image: static ## write an OCI image that holds the static collector alone: build/copyscope-collect.oci.tar
+	$(Q)packaging/oci
 picture: all ## draw the README's terminal again, from a run in a guest
 	$(Q)packaging/picture
 dist: ## write a release of the last commit: build/dist/copyscope-RELEASE.tar.gz, the same each time
