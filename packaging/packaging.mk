@@ -10,6 +10,8 @@ uninstall: ## remove what make install put under PREFIX; records stay
 	$(Q)tools/install_tree --remove "$(DESTDIR)$(PREFIX)"
 image: static ## write an OCI image that holds the static collector alone: build/copyscope-collect.oci.tar
 	$(Q)packaging/oci
+site: ## write documents, figures and answers as a static site: build/site/index.html
+	$(Q)packaging/site
 picture: all ## draw the README's terminal again, from a run in a guest
 	$(Q)packaging/picture
 dist: ## write a release of the last commit: build/dist/copyscope-RELEASE.tar.gz, the same each time
