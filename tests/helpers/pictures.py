@@ -2,7 +2,9 @@
 """Makes records for figures by varying real ones, and looks at figures: text, ink, marks."""
 from __future__ import annotations
 
+import contextlib
 import copy
+import io
 import json
 import subprocess
 from pathlib import Path
@@ -15,6 +17,7 @@ from matplotlib.image import imread
 from matplotlib.text import Text
 
 from copyscope.common.tables import SITES
+from copyscope.figures import command
 from copyscope.records.older import upgraded
 from copyscope.records.run_record import Point, Record
 
@@ -136,6 +139,19 @@ def plot(*arguments: object) -> subprocess.CompletedProcess:
     """Run the command as a person would."""
     return subprocess.run([ROOT / "tools/plot", *map(str, arguments)], capture_output=True,
                           text=True, check=False, timeout=120)
+
+
+def plot_here(*arguments: object) -> subprocess.CompletedProcess:
+    """The same in this process, which has what a new one takes a second to import. A traceback is one of the test."""
+    words = [str(each) for each in arguments]
+    out, err = (io.TextIOWrapper(io.BytesIO()) for _ in range(2))
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = command.main(words)
+    said = []
+    for each in (out, err):
+        each.flush()
+        said.append(each.buffer.getvalue().decode())
+    return subprocess.CompletedProcess(words, status, *said)
 
 
 def drawn_texts(figure: Figure) -> list[Text]:

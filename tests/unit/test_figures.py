@@ -246,14 +246,14 @@ def test_labels_that_make_the_same_name_get_files_of_their_own(tmp_path):
     (folder / "plan.json").write_text(json.dumps(plans.plan(points)))
     for file, point in zip(sorted((folder / "runs").iterdir()), points):
         file.rename(folder / "runs" / f"{point['name']}.r1.json")
-    done = pictures.plot(folder, "--out", tmp_path / "out")
+    done = pictures.plot_here(folder, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     assert {path.name for path in (tmp_path / "out").glob("copymap-*.png")} == {
         "copymap-a-b.png", "copymap-a-b-2.png"}
     profile = tmp_path / "mine.toml"
     profile.write_text('[[figures]]\nfile = "pins-per-message"\ntitle = "T"\nx = "size"\n'
                        'y = "latency_us"\n')
-    done = pictures.plot(folder, "--profile", profile, "--out", tmp_path / "twice")
+    done = pictures.plot_here(folder, "--profile", profile, "--out", tmp_path / "twice")
     assert done.returncode == 2 and "pins-per-message" in done.stderr
     assert done.stderr.count("\n") == 1 and not (tmp_path / "twice").exists()
 
@@ -279,7 +279,7 @@ def test_the_same_records_give_the_same_bytes(tmp_path):
 def test_runs_that_may_not_be_compared_get_files_of_their_own(tmp_path):
     folder = pictures.write(tmp_path / "in", [made(), made(number=1, path__kind="lo"),
                                               made("A3-guest", 2)])
-    done = pictures.plot(folder, "--out", tmp_path / "out")
+    done = pictures.plot_here(folder, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     maps = {path.name for path in (tmp_path / "out").glob("copymap-*.png")}
     assert len(maps) == 3 and any("-lo-" in name or "-lo." in name for name in maps)
@@ -309,7 +309,7 @@ BAD = {
 def test_a_bad_file_is_named_in_one_line_and_nothing_is_drawn(tmp_path, name):
     folder = pictures.write(tmp_path / "in", [made()])
     (folder / name).write_text(BAD[name])
-    done = pictures.plot(folder, "--out", tmp_path / "out")
+    done = pictures.plot_here(folder, "--out", tmp_path / "out")
     assert done.returncode == 2 and not (tmp_path / "out").exists()
     assert done.stderr.count("\n") == 1 and name in done.stderr and not done.stdout
 
