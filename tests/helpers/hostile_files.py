@@ -2,7 +2,6 @@
 """Small files that cost a careless reader minutes or gigabytes."""
 from __future__ import annotations
 
-import functools
 import io
 import lzma
 import tarfile
@@ -41,18 +40,15 @@ def header(kind: bytes, size_bytes: int) -> bytes:
     return member.tobuf(tarfile.USTAR_FORMAT)
 
 
-@functools.cache
 def packed_zeros() -> bytes:
-    """A GiB of zeros, which is 150 kB when packed."""
-    made = lzma.LZMACompressor(preset=0)
-    block = bytes(1 << 20)
-    return b"".join(made.compress(block) for _ in range(GIB >> 20)) + made.flush()
+    """A GiB of zeros, which is some 150 kB when packed, in streams that follow one another as if they were one."""
+    block = 16 << 20
+    return lzma.compress(bytes(block), preset=0) * (GIB // block)
 
 
 def large_header(dice: Random) -> bytes:
     """An archive with a header of 1 GiB."""
     kind = dice.choice([tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME])
-    # A second stream follows the first one as if they were one.
     return lzma.compress(header(kind, GIB)) + packed_zeros()
 
 
