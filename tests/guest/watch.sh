@@ -3,7 +3,7 @@
 # Watches programs in a guest, in some of these parts: "whole", one command from before its first call to its
 # end; "detail", a run that counts beside the watch; "life", a process in the middle of its life, whose calls
 # are counted, too; "kernel", a client in the kernel; "spliced", a disk and its user in the kernel that splice;
-# "datagrams", a program that uses UDP, also with faults; "late", one that begins to in the middle of the window;
+# "datagrams", a program that uses UDP; "lost", the same with faults; "late", one that begins to in the middle of the window;
 # "holds", zero copy over a wire that delays it and over veth; "ends", sockets that end while the kernel is asked who
 # takes their books; "alone", by copyscope-collect in a root that has nothing else.
 #
@@ -54,13 +54,18 @@ holds() {
 	hold holds.ring uring-zc --path nic --netem "delay 20ms"
 }
 
-datagrams() {
-	local fault name
-	for fault in "" lose-queued lose-taken lose-handed; do
-		name=datagrams${fault:+.$fault}
-		# shellcheck disable=SC2086 # words
-		saved "$name" "${scheduled[@]}" build/watch ${fault:+--break $fault} --json "/out/$name.json" -- \
-			bash -c "echo go | build/tests/guest/datagrams 23 >/out/datagrams.told"
+# uses_udp NAME WORD...: leaves what the program told, too.
+uses_udp() {
+	saved "$1" "${scheduled[@]}" build/watch "${@:2}" --json "/out/$1.json" -- \
+		bash -c "echo go | build/tests/guest/datagrams 23 >/out/$1.told"
+}
+
+datagrams() { uses_udp datagrams; }
+
+lost() {
+	local fault
+	for fault in lose-queued lose-taken lose-handed; do
+		uses_udp "lost.$fault" --break "$fault"
 	done
 }
 
