@@ -30,9 +30,14 @@ def valgrind(*words: object) -> None:
 
 @pytest.fixture(scope="module", name="trace")
 def all_accesses(tmp_path_factory) -> Path:
-    """Every memory access of the program, as lackey saw it."""
-    file = tmp_path_factory.mktemp("trace") / "accesses"
-    valgrind("--tool=lackey", "--trace-mem=yes", f"--log-file={file}")
+    """Every access to data of the program, as lackey saw it."""
+    folder = tmp_path_factory.mktemp("trace")
+    valgrind("--tool=lackey", "--trace-mem=yes", f"--log-file={folder}/all")
+    file = folder / "accesses"
+    with file.open("wb") as accesses:
+        # Two lines of three are instructions.
+        subprocess.run(["grep", "-v", "^I", folder / "all"], stdout=accesses, check=True)
+    (folder / "all").unlink()
     return file
 
 
