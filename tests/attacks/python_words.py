@@ -36,6 +36,7 @@ GOOD = {
                "check record.json --only MT25064-C6 --evidence --json o.json", "run MT25064-C6",
                "report folder --out page"],
     "facts": ["--only layout", "--only layout --json o.json", "--only locks --only layout --quiet"],
+    "published": ["MT25023 --no-books --json o.json", "MT25024 ls", "--help"],
     "records": ["list", "list --in folder", "show record.json", "show ./record.json --laws",
                 "show record.json --csv", "show last", "show 2026 --in ."],
     "compare": ["record.json record.json", "record.json folder --json o.json", "o record.json",
@@ -62,6 +63,7 @@ OPTIONS = {
     "copyscope": ["--help", "--version"],
     "compare": ["--json"],
     "facts": ["--only", "--json", "--quiet"],
+    "published": ["--json", "--no-books"],
     "records": ["--in", "--laws", "--csv"],
     "claims": ["--claims", "--only", "--report", "--evidence", "--json", "--records", "--out"],
 }

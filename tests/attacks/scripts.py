@@ -23,14 +23,14 @@ from helpers.records import ROOT
 TOOLS = ROOT / "tools"
 PACKAGES, STUDIES = TOOLS / "lib", ROOT / "studies" / "lib"
 SCRIPTS = ["advise", "advise_truth", "sweep", "plot", "crossover", "predict", "matrix", "peers", "guest", "beside_lmbench",
-           "beside_iperf3", "copyscope", "claims", "compare", "facts", "records"]
+           "beside_iperf3", "copyscope", "claims", "compare", "facts", "published", "records"]
 # Of tools/baseline: what the shell hands to Python.
 BASELINE = [str(PACKAGES / "launch.py"), "copyscope_studies.baseline.command"]
 LOADED = ["copyscope.advise.command", "copyscope_studies.advised.command", "copyscope.sweep", "copyscope.figures.command", "copyscope_studies.crossover.command",
           "copyscope_studies.model.command", "copyscope_studies.matrix.command", "copyscope.guest.command",
           "copyscope.peers", "copyscope_studies.beside.command", "copyscope_studies.baseline.command",
           "copyscope.dispatch.command", "copyscope_studies.claims.command", "copyscope.compare.command",
-          "copyscope_studies.facts.command", "copyscope.records_cmd.command", "copyscope.figures.jobs",
+          "copyscope_studies.facts.command", "copyscope_studies.published.command", "copyscope.records_cmd.command", "copyscope.figures.jobs",
           "copyscope_studies.model.draw",
           "matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg"]
 

@@ -35,6 +35,7 @@ ELSEWHERE = {
     "docker run": "tests/host/test_containers.py", "./tools/beside_lmbench": "tests/host/test_beside.py",
     "./tools/advise_truth": "tests/unit/test_advise.py", "--arch arm64": "tests/guest/test_arm64.py",
     "--counters model": "tests/guest/test_modelled.py", "build/baseline --quick --nics": "tests/guest/test_baseline.py",
+    "./tools/published": "tests/host/test_published.py",
     "./tools/facts": "tests/host/test_facts.py", "./tools/plot DIR/modelled": "tests/guest/test_modelled.py",
     "./tools/baseline keep": "tests/host/test_baseline_rows.py",
     "--rounds 3 --json a.json": "tests/host/test_baseline_rows.py", "./tools/baseline agree": "tests/host/test_baseline_rows.py",

@@ -19,7 +19,7 @@ USAGE = 2
 TOOLS = {"advise": ["--json"], "advise_truth": ["--out"], "sweep": ["--profile"], "plot": ["--out"], "crossover": ["--json"], "predict": ["--out"],
          "matrix": ["--out"], "beside_lmbench": ["--bin"], "beside_iperf3": ["--bin"],
          "peers": ["--json"], "guest": ["--kernel"], "copyscope": ["--help"],
-         "claims": ["--json"], "facts": ["--json"], "compare": ["--json"], "records": ["--in"], "fleet": ["--json"]}
+         "claims": ["--json"], "facts": ["--json"], "published": ["--json"], "compare": ["--json"], "records": ["--in"], "fleet": ["--json"]}
 PYTHON_LAUNCHER = re.compile(
     r"#!/usr/bin/env -S --block-signal=INT /usr/bin/python3 -SB\n# SPDX[^\n]*\n\"\"\"[^\n]*\"\"\"\n"
     r"from lib import launch\n\nlaunch\.run\(\"copyscope[\w.]+\"(, matplotlib=True|, straight=\"copyscope[\w.]+\")?\)\n")

@@ -39,7 +39,8 @@ CACHE = cache()
 OWN_NAMES = {"copyscope": "copyscope", "trace_run": "trace_run", "records list": "copyscope list",
              "records show": "copyscope show", "records": "copyscope"} | {
                  name: f"lib/copyscope/tools/{name}"
-                 for name in ("advise_truth", "beside_iperf3", "beside_lmbench", "facts")}
+                 for name in ("advise_truth", "beside_iperf3", "beside_lmbench", "facts",
+                              "published")}
 WORDS = ("advise", "baseline", "claims", "compare", "crossover", "fleet", "guest", "matrix",
          "peers", "plot", "predict", "sweep")
 NAMES = OWN_NAMES | {word: f"copyscope {word}" for word in WORDS}
