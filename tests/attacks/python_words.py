@@ -33,7 +33,7 @@ GOOD = {
     "copyscope": ["--help", "--version", "help run", "completion bash", "run A3 64 1",
                   "plot record.json --out o", "guest --list"],
     "claims": ["list", "show MT25064-C6", "check record.json", "check folder --claims mine.toml",
-               "check record.json --only MT25064-C6 --evidence --json o.json", "run MT25064-C6",
+               "check record.json --only MT25064-C6 --evidence --json o.json", "check record.json --missing", "run MT25064-C6",
                "report folder --out page"],
     "facts": ["--only layout", "--only layout --json o.json", "--only locks --only layout --quiet"],
     "published": ["MT25023 --no-books --json o.json", "MT25024 ls", "--help"],
@@ -65,7 +65,7 @@ OPTIONS = {
     "facts": ["--only", "--json", "--quiet"],
     "published": ["--json", "--no-books"],
     "records": ["--in", "--laws", "--csv"],
-    "claims": ["--claims", "--only", "--report", "--evidence", "--json", "--records", "--out"],
+    "claims": ["--claims", "--only", "--report", "--evidence", "--missing", "--json", "--records", "--out"],
 }
 # Whatever these would do as root, they would do to the shared folder of guest kernels.
 AS_NOBODY = ("guest", "peers", "matrix")

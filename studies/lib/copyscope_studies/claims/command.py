@@ -18,7 +18,7 @@ from copyscope.files.output_folder import OutputFolder
 from copyscope.files.record_file import write_whole
 from copyscope.records import documents
 
-from . import document, files, judge, ledger, needs, questions, sources
+from . import document, files, judge, ledger, missing, needs, questions, sources
 from .files import Claim
 from .judge import CONFIRMED, OUT_OF_SCOPE, WORDS, Verdict
 from .ledger import History
@@ -68,10 +68,12 @@ def build_parser() -> Parser:
         help="judge these claims alone")
     add("--report", metavar="NAME", help="only claims whose id begins with it, such as MT25064")
     add("--evidence", action="store_true", help="show steps, records and intervals of each verdict")
+    add("--missing", action="store_true", help="of check: what each undecided claim waits for, with "
+        "the command that decides it, and the runs that may decide the most on this machine")
     add("--json", metavar="FILE", help="write the verdicts there, too; - for stdout")
     add("--records", action="append", type=folder, default=[], metavar="PATH",
         help="of run: records that exist; can be repeated")
-    add("--out", type=folder, metavar="DIR", help="of run: where the runs go; of report: where the "
+    add("--out", type=folder, metavar="DIR", help="of run and --missing: where the runs go; of report: where the "
         "page goes")
     add("--make", action="store_true", help="of run: carry the commands out (root, long)")
     return parser
@@ -153,6 +155,11 @@ def check(options: argparse.Namespace, claims: list[Claim], world: World) -> int
     if not options.words:
         raise Unusable("no records are named: give files or folders of them")
     verdicts = judged(claims, world, [folder(each) for each in options.words])
+    if options.missing:
+        found = missing.lines(verdicts, missing.this_machine(), options.out or Path("DIR"),
+                              options.words[0])
+        print(*(called(each) for each in found), sep="\n")
+        return EXIT_CONFIRMED
     for each in verdicts if options.json != "-" else ():
         print(f"{each.claim.id:14} {each.word:12} {each.claim.statement}")
         for line in judge.lines(each) if options.evidence else judge.reason(each):
@@ -247,6 +254,8 @@ def act(arguments: list[str]) -> int:
     """Do what the arguments ask for."""
     # Options may stand between the words, too.
     options = build_parser().parse_intermixed_args(arguments)
+    if options.missing and (options.act != "check" or options.json):
+        raise Unusable("--missing prints a list of its own: use it with check, without --json")
     world = World()
     if options.act == "report" and (options.claims or options.only or options.report):
         raise Unusable("report judges all claims of the reports: leave out --claims, --only and "

@@ -29,7 +29,7 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Nobody else sees what is mounted there.
 RUN = Path("/run")
 END_S = 10
-OWN_MODULE = "copyscope_studies.published.session"
+OWN_MODULE, PROGRAM = (f"copyscope_studies.published.{name}" for name in ("session", "program"))
 
 
 def started(module: str, *words: str) -> list[str]:
@@ -78,7 +78,8 @@ def make_networks(report: Report) -> None:
     for name, _, _ in sides:
         tool("ip", "netns", "add", name)
     (first, one, _), (second, other, _) = sides
-    tool("ip", "link", "add", one, "netns", first, "type", "veth", "peer", "name", other, "netns", second)
+    tool("ip", "link", "add", one, "netns", first, "type", "veth", "peer", "name", other, "netns",
+         second)
     for name, device, address in sides:
         tool("ip", "-n", name, "address", "add", f"{address}/{prefix}", "dev", device)
         for each in ("lo", device):
@@ -99,7 +100,7 @@ def make_folder(report: Report) -> Path:
     folder = RUN / report.name
     folder.mkdir()
     for name in programs.files(report):
-        write_program(folder / name, started("copyscope_studies.published.program", report.name, name))
+        write_program(folder / name, started(PROGRAM, report.name, name))
     (folder / "bin").mkdir()
     write_program(folder / "bin" / "sudo", [])
     return folder
