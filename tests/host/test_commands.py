@@ -35,6 +35,8 @@ ELSEWHERE = {
     "docker run": "tests/host/test_containers.py", "./tools/beside_lmbench": "tests/host/test_beside.py",
     "./tools/advise_truth": "tests/unit/test_advise.py", "--arch arm64": "tests/guest/test_arm64.py",
     "--counters model": "tests/guest/test_modelled.py", "build/baseline --quick --nics": "tests/guest/test_baseline.py",
+    "--out DIR/mt25023-as-published": "tests/host/test_pmu.py", "./tools/plot DIR/mt25023-as-published": "tests/host/test_pmu.py",
+    "./tools/claims check DIR": "studies/tests/test_claims.py", "--missing": "studies/tests/test_claims_missing.py",
     "./tools/published": "tests/host/test_published.py",
     "./tools/facts": "tests/host/test_facts.py", "./tools/plot DIR/modelled": "tests/guest/test_modelled.py",
     "./tools/baseline keep": "tests/host/test_baseline_rows.py",

@@ -195,7 +195,8 @@ TEST_BETWEEN(refusal_is_named_in_words, plain_machine, remove_machine)
 {
 	static const struct { int error; const char *why; } cases[] = {
 		{ ENOENT, "no PMU" }, { EOPNOTSUPP, "no PMU" }, { EACCES, "perf_event_paranoid" },
-		{ EPERM, "CAP_PERFMON" }, { EMFILE, "ulimit -n" }, { EINVAL, "EINVAL" },
+		{ EPERM, "CAP_PERFMON" }, { EMFILE, "ulimit -n" }, { ENFILE, "ulimit -n" },
+		{ EBUSY, "another program" }, { ENODEV, "no PMU" }, { EINVAL, "EINVAL" },
 		{ ENOSYS, "CONFIG_PERF_EVENTS" }, { EIO, "Input/output error" },
 	};
 	struct answer list[] = { { PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0, { 0 } },

@@ -68,13 +68,13 @@ def build_parser() -> Parser:
         help="judge these claims alone")
     add("--report", metavar="NAME", help="only claims whose id begins with it, such as MT25064")
     add("--evidence", action="store_true", help="show steps, records and intervals of each verdict")
-    add("--missing", action="store_true", help="of check: what each undecided claim waits for, with "
-        "the command that decides it, and the runs that may decide the most on this machine")
+    add("--missing", action="store_true", help="of check: what each undecided claim waits for, "
+        "with the command that decides it, and the runs that may decide the most on this machine")
     add("--json", metavar="FILE", help="write the verdicts there, too; - for stdout")
     add("--records", action="append", type=folder, default=[], metavar="PATH",
         help="of run: records that exist; can be repeated")
-    add("--out", type=folder, metavar="DIR", help="of run and --missing: where the runs go; of report: where the "
-        "page goes")
+    add("--out", type=folder, metavar="DIR", help="of run and --missing: where the runs go; of "
+        "report: where the page goes")
     add("--make", action="store_true", help="of run: carry the commands out (root, long)")
     return parser
 

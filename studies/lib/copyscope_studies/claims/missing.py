@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What each undecided claim waits for, and the shortest list of runs that may decide the most here."""
+"""What each undecided claim waits for, and which runs may decide the most on this machine."""
 from __future__ import annotations
 
 import os
@@ -135,15 +135,15 @@ def lines(verdicts: list[Verdict], machine: Machine, out: Path, records: str) ->
     """All of it, as text."""
     found = waits(verdicts)
     steps = plan([each for each in found if not each.lacks(machine)])
-    some = f"can make runs for {sum(len(ids) for _, ids in steps)} of them; the first of these may " \
-        "decide the most:" if steps else "can make no run that one of them waits for."
-    said = [*waiting(found, machine, out), "",
-            *wrapped(f"{len(found)} claims are undecided. This machine ({machine_text(machine)}) {some}")]
+    some = f"can make runs for {sum(len(ids) for _, ids in steps)} of them; the first of these " \
+        "may decide the most:" if steps else "can make no run that one of them waits for."
+    said = [*waiting(found, machine, out), "", *wrapped(
+        f"{len(found)} claims are undecided. This machine ({machine_text(machine)}) {some}")]
     for number, (need, ids) in enumerate(steps, 1):
         said += [f"{number:3}  {commands([need], out)}",
                  *wrapped(f"     {len(ids)}: {' '.join(ids)}", "     ")]
     if steps:
-        said += wrapped(f"Then judge both: ./tools/claims check {records} {out}. Repeats add up and "
-                        "narrow intervals; how many a claim needs is not known beforehand. Of a "
-                        "crossover name the new record alone.")
+        said += wrapped(f"Then judge both: ./tools/claims check {records} {out}. Repeats add up "
+                        "and narrow intervals; how many a claim needs is not known beforehand. Of "
+                        "a crossover name the new record alone.")
     return said

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The command line of tools/published: a session with a report's programs, and a watch beside it."""
+"""The command line of tools/published: a session with a report's programs, a watch beside it."""
 from __future__ import annotations
 
 import os
@@ -10,6 +10,7 @@ from copyscope.common.errors import Refused, Unusable
 from copyscope.common.tree import BUILD, WATCH
 
 from . import programs, session
+
 
 def typed(report: programs.Report) -> str:
     """How its programs are typed; N is 1, 2 or 3."""

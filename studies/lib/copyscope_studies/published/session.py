@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A session with a report's programs: namespaces of its own, named as in the report, that end with it.
+"""A session with a report's programs, in namespaces that are named as there and end with it.
 
 Mounts, networks and processes are private: no name is left whatever ends it, and two sessions never
 meet.
@@ -43,8 +43,8 @@ def die_with_parent() -> None:
 
 
 def enter(report: Report, commands: list[str]) -> int:
-    """Make the session in a child, the first process of its namespaces: whatever ends it, the kernel
-    ends the others."""
+    """Make the session in a child, the first process of its namespaces: whatever ends it, the
+    kernel ends the others."""
     die_with_parent()
     if system.LIBC.unshare(PRIVATE):
         raise Refused("the kernel refuses namespaces of its own: type sudo ./tools/published ...")

@@ -61,12 +61,24 @@ def scaled(record: Record, end: str, event: str) -> bool:
     return bool(record.times.counters[end][event].get("scaled"))
 
 
+def as_number(value: float | None) -> str:
+    """A count, with all its digits."""
+    return "not measured" if value is None else f"{value:,.0f}"
+
+
 def counter(record: Record, end: str, event: str, look: Look) -> str:
     """What one end counted of an event."""
     value = record.counter(end, event)
-    number = "not measured" if value is None else \
-        look.elapsed(value) if event == CLOCK else f"{value:,.0f}"
+    number = look.elapsed(value) if event == CLOCK and value is not None else as_number(value)
     return f"{number:>17}{'*' if value is not None and scaled(record, end, event) else ' '}"
+
+
+def by_core(record: Record, event: str) -> list[str]:
+    """What each kind of core counted, of a processor with several."""
+    of_ends = [{each["pmu"]: each["value"] for each in
+                record.times.counters[end][event].get("parts") or ()} for end in ENDS]
+    return ["  ".join([f"  {pmu:19}", *(f"{as_number(of.get(pmu)):>17}" for of in of_ends)])
+            for pmu in dict.fromkeys((*of_ends[0], *of_ends[1]))]
 
 
 def counters(record: Record, look: Look) -> list[str]:
@@ -78,7 +90,7 @@ def counters(record: Record, look: Look) -> list[str]:
     said = ["", *heads(f"{'counters':22} {'sender':>17}  {'receiver':>17}")]
     for event in events:
         both = " ".join(counter(record, end, event, look) for end in ENDS)
-        said.append(f"{event:22} {both}".rstrip())
+        said += [f"{event:22} {both}".rstrip(), *by_core(record, event)]
     if any(scaled(record, end, event) for end in ENDS for event in events):
         said.append("  * shared its hardware counter with others: scaled up")
     return said
