@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 import sys
+from pathlib import Path
 
 import pytest
 from prometheus_client.openmetrics import exposition, parser
@@ -15,7 +16,7 @@ from copyscope.common.errors import Refused
 from copyscope.dispatch import command as dispatch
 from copyscope.metrics import command, kept, ledger, lines, serve, size
 from copyscope.metrics.families import Published, families_of
-from copyscope.services import groups, paths
+from copyscope.services import containers, groups, here, paths
 from helpers import metric_lines, promql
 from helpers.metric_lines import complaints, line, process, samples, summed
 
@@ -183,6 +184,55 @@ def test_bounds_hold_and_those_outside_are_other():
     assert {who[1] for who in made.services} == {"other", "new0", "new1", "new2"}
 
 
+def test_a_service_is_the_row_that_a_watch_has_of_it(monkeypatch):
+    made = ledger.Ledger(200)
+    made.groups.paths = {1: "/system.slice/nginx.service", 2: "/user.slice/user-0.slice/session-1.scope", 3: f"/docker/{ID}"}
+    many = [process(pid, {"tx_copy": 1, "accepted_bytes": 1}, comm=f"job{pid}", cgroup=1) for pid in range(1, 51)]
+    beside = [process(90, SENT, comm="redis", cgroup=2, uid=0), process(91, SENT, comm="node", uid=4_000_000_000),
+              process(92, SENT, comm="app", cgroup=3), process(0, SENT, comm="")]
+    for _ in range(2):
+        made.count(line([*many, *beside]), NOW)
+    text = text_of(made)
+    # As report/rows.py names them; a unit of 50 programs is told whole, with 8 and the others.
+    assert summed(text, "copyscope_sent_bytes_total", service="nginx.service") == 100
+    assert len({who for who in made.services if who[4] == "nginx.service"}) == ledger.PROGRAMS + 1
+    assert summed(text, "copyscope_folded_services") == 0
+    for service in ("redis (root)", "node (uid 4000000000)", f"container {ID[:12]}", "the kernel, or unknown"):
+        assert summed(text, "copyscope_sent_bytes_total", service=service) == 284
+    # A name that a runtime has by then is learned with the next control group.
+    found = {ID: containers.Container(ID, "web", "docker")}
+    monkeypatch.setattr(here, "names_here", lambda: json.dumps({"containers": [each.document() for each in found.values()]}))
+    made.groups.paths[4] = f"/docker/{'cd' * 32}"
+    made.count(line([process(93, SENT, comm="b", cgroup=4), beside[2]]), NOW)
+    assert summed(text_of(made), "copyscope_sent_bytes_total", service="web (docker)") == 142
+
+
+def test_what_was_copied_is_a_sum_or_a_bound_and_never_0():
+    known, beside = process(1, SENT, comm="worker") | {"copied_bytes": 160, "copied_least_bytes": 160}, \
+        process(2, SENT, comm="worker") | {"copied_bytes": None, "copied_least_bytes": 160}
+    text = text_of(ledger_of(line([known, beside])))
+    assert summed(text, "copyscope_copied_least_bytes_total") == 320
+    # One of two processes hides the sum of both, whichever is read first.
+    assert all(summed(text_of(ledger_of(line(each))), "copyscope_copied_bytes_total") is None
+               for each in ([known, beside], [beside, known]))
+    # What is of no process is other's.
+    text = text_of(ledger_of(line([known]) | {"total": line([known])["total"] | {"copied_bytes": 200, "copied_least_bytes": 200}}))
+    assert summed(text, "copyscope_copied_bytes_total") == 200
+    assert summed(text, "copyscope_copied_bytes_total", service="worker") == 160
+
+
+def test_a_state_of_1_0_goes_on_without_services():
+    state = json.loads(json.dumps(ledger_of(line([process(1, SENT)])).state()))
+    for each in state["services"]:
+        del each["who"][4]
+    made = ledger.Ledger(9)
+    made.restore(state | {"schema": ledger.OLDER})
+    assert summed(text_of(made), "copyscope_sent_bytes_total") == 142
+    made.count(line([process(1, SENT)], watch="b"), NOW + 60)
+    assert summed(text_of(made), "copyscope_sent_bytes_total", comm="one") == 284
+    assert summed(text_of(made), "copyscope_sent_bytes_total", service="one") == 142
+
+
 def everything(pid: int, comm: str) -> dict:
     """A process that has every series, with the largest numbers."""
     large = dict.fromkeys([*SENT, *metric_names.DIRECTIONS], (1 << 63) - 1)
@@ -193,14 +243,14 @@ def everything(pid: int, comm: str) -> dict:
     hold = [{"from_ns": 0, "below_ns": 1 << power, "sends": 1 << 60} for power in range(40)]
     longest = sorted(metric_names.CAUSES, key=len)[-5:]
     return process(pid, large, comm=comm, sizes=sizes, holds={"notified": hold, "read": hold, "outstanding": 1},
-                   cpu=dict.fromkeys(metric_names.CLASSES, 1 << 50), cgroup=pid,
+                   cpu=dict.fromkeys(metric_names.CLASSES, 1 << 50), cgroup=pid, copied_bytes=1 << 62, copied_least_bytes=1 << 62,
                    causes=[{"cause": cause, "site": "late_copy", "bytes": 1 << 62, "calls": 1} for cause in longest])
 
 
 @pytest.mark.parametrize("path", ["/" + "x" * 500, "/" + '"\\\n' * 60, "/short"])
 @pytest.mark.parametrize("asked", [{}, {"cpu": {"hz": 99, "clock": "c", "lost_samples": 0},
                                         "further": {"sizes": [], "holds": None}}])
-def test_a_scrape_stays_below_one_mebibyte(path, asked):
+def test_a_scrape_stays_below_its_bound(path, asked):
     made = ledger.Ledger(10_000)
     made.groups.paths = {pid: f"{path}{pid}" for pid in range(1, 1201)}
     processes = [everything(pid, f"comm{pid:09}") for pid in range(1, 1201)]
@@ -213,6 +263,15 @@ def test_a_scrape_stays_below_one_mebibyte(path, asked):
         # The bound is not far off either: room is used.
         assert size.MOST * 0.4 < len(text) < size.MOST, len(made.services)
     assert summed(text_of(made), "copyscope_folded_services") > 0
+
+
+def test_the_page_says_how_many_services_fit():
+    page = (Path(__file__).resolve().parents[2] / "docs/METRICS.md").read_text(encoding="utf-8")
+    rows = [[int(cell) for cell in row.split("|")[2:6]] for row in page.rpartition("|---|---|---|---|---|\n")[2].splitlines()]
+    nginx, pod = ("/system.slice/nginx.service", "nginx", "", "", "nginx.service"), \
+        ("/kubepods.slice/kubepods-burstable.slice", "nginx", UID, ID, "shop/web-7f9c6/app")
+    assert rows == [[size.ROOM // size.most_of(who, size.Features(cpu, sizes)) for cpu, sizes in
+                     ((False, False), (True, False), (False, True), (True, True))] for who in (nginx, pod, ("/" + "x" * 239, *nginx[1:]))]
 
 
 @pytest.mark.parametrize("path, said", [

@@ -86,14 +86,23 @@ static json_t *broken_json(const struct watch_record *r)
 	return watch_laws_json(laws);
 }
 
-/* The column "needless" of all that moved is no sum over intervals: what is referenced in one is copied in the next. */
-static json_t *needless_json(const struct watch_sum *sum)
+/* A column of all that moved is no sum over intervals: what is referenced in one is copied in the next. */
+static struct figure lately_figure(const struct watch_sum *sum, struct figure (*of)(const struct watch_movements *))
 {
 	struct watch_movements before = sum->moved;
-	struct figure now = figure_needless(&sum->moved);
+	struct figure now = of(&sum->moved);
 
 	watch_movements_subtract(&before, &sum->lately);
-	return integer_if(now.known, now.bytes - figure_needless(&before).bytes);
+	return (struct figure){ now.known, now.bytes - of(&before).bytes };
+}
+
+static void put_lately_figures(json_t *o, const struct watch_sum *sum)
+{
+	struct figure needless = lately_figure(sum, figure_needless), copied = lately_figure(sum, figure_copied);
+
+	put(o, "needless_bytes", integer_if(needless.known, needless.bytes));
+	put(o, "copied_bytes", integer_if(copied.known, copied.bytes));
+	put(o, "copied_least_bytes", json_integer(copied.bytes));
 }
 
 static json_t *lately_causes_json(const struct watch_movements *moved)
@@ -115,7 +124,7 @@ static void put_lately(json_t *o, const struct watch_record *r, const struct wat
 	put(o, "open", json_integer(sum->sockets - sum->died));
 	put(o, "verdict", text(verdict_name(watch_verdict(&interval))));
 	put_moved(o, r, &sum->lately);
-	put(o, "needless_bytes", needless_json(sum));
+	put_lately_figures(o, sum);
 	put(o, "causes", lately_causes_json(&sum->lately));
 }
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from copyscope.common.tables import SITES, TABLES, names
 
 # Whose bytes they are. A label that is empty is left out.
-WHO = ("cgroup", "comm", "pod_uid", "container")
-# The service that sums up all those for which there is no room.
+WHO = ("cgroup", "comm", "pod_uid", "container", "service")
+# The program that sums up those of a service for which there is no room; without a service, all.
 OTHER = "other"
 SENT_WAYS = ("copy", "zerocopy", "splice", "unknown")
 RECEIVED_WAYS = ("copy", "map", "splice", "discard", "direct", "unknown")
@@ -59,6 +59,10 @@ SERVICE = (
     Metric("copyscope_received_bytes_total", "counter",
            "Bytes that recv returned, by how the program got them; all ways together are all "
            "bytes.", ("way",)),
+    Metric("copyscope_copied_bytes_total", "counter",
+           "Bytes that the processor copied, by send, by recv or in between, where all is known."),
+    Metric("copyscope_copied_least_bytes_total", "counter",
+           "Bytes that it copied at least, whether all is known or not."),
     Metric("copyscope_needless_bytes_total", "counter",
            "Bytes that were to be sent without a copy and were copied all the same."),
     Metric("copyscope_zerocopy_sends_total", "counter",

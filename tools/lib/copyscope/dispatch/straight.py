@@ -22,9 +22,6 @@ NAMES = ("--unit", "--container")
 # Those behind which no value stands as a word of its own.
 VALUELESS = ("-q", "--quiet", "-h", "-?", "--help", "-V", "--version", "--all", "--as-root",
              "--detail", "--no-children", "--cpu", "--sizes", "--stacks", NO_KEEP, *FLAGS)
-# Where runtimes of containers keep files (copyscope.services.containers).
-RUNTIMES = ("var/log/containers", "var/lib/docker/containers", "var/lib/containers/storage",
-            "run/containerd/io.containerd.runtime.v2.task")
 # A Ctrl-C is for the watch, which tells then what it found; with the others the terminal is given
 # back first, or was another's before.
 FOR_THE_WATCH = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGQUIT,
@@ -52,32 +49,6 @@ def print_what_is_told(channel: int, out: int, looks: dict[str, str]) -> None:
         sys.excepthook(*sys.exc_info())
     finally:
         os._exit(status)
-
-
-def names_here() -> str:
-    """What users and containers of this machine are called, as JSON. What no name of a user should
-    have is left out: this is before anything is imported."""
-    users: dict[str, str] = {}
-    try:
-        with open("/etc/passwd", encoding="utf-8", errors="replace") as file:
-            rows = [line.split(":") for line in file]
-    except OSError:
-        rows = []
-    for name, _, uid, *_ in (row for row in rows if len(row) > 2):
-        if uid.isdecimal() and name.replace("-", "").replace("_", "").replace(".", "").isalnum():
-            users.setdefault(uid, f'"{uid}": "{name}"')
-    return f'{{"users": {{{", ".join(users.values())}}}, "containers": {containers_here()}}}'
-
-
-def containers_here() -> str:
-    """Those that a runtime names. Where none keeps files nothing is imported."""
-    if not any(os.path.isdir(f"/{folder}") for folder in RUNTIMES):
-        return "[]"
-    # pylint: disable=import-outside-toplevel
-    import json
-
-    from copyscope.services.containers import named
-    return json.dumps([each.document() for each in named().values()])
 
 
 def read_by(words: list[str]) -> list[str]:
@@ -128,6 +99,8 @@ def make_room() -> None:
 
 def with_names(words: list[str]) -> list[str]:
     """The words of a watch that knows what users and containers are called."""
+    # pylint: disable-next=import-outside-toplevel
+    from copyscope.services.here import names_here
     names = os.memfd_create("names", 0)
     os.write(names, names_here().encode())
     os.lseek(names, 0, os.SEEK_SET)

@@ -15,9 +15,13 @@ Key = tuple[str, ...]
 Steps = list[tuple[float, float]]
 # Numbers of a service, each the sum of counters.
 SUMS: tuple[tuple[str, Counter], ...] = (
-    ("asked", questions.REFERENCED), ("asked", questions.COPIED_AT_ONCE),
+    ("sent", questions.SENT), ("received", questions.RECEIVED), ("copied", questions.COPIED),
+    ("copied_least", questions.COPIED_LEAST), ("asked", questions.REFERENCED), ("asked", questions.COPIED_AT_ONCE),
     ("needless", questions.NEEDLESS), ("enobufs", questions.REFUSED),
     ("completed", questions.COMPLETED), ("told_copied", questions.TOLD_COPIED))
+# A number that a reading did not measure is absent then; another of the same reading is not.
+BESIDE = (("needless", questions.NEEDLESS, questions.COMPLETED),
+          ("copied", questions.COPIED, questions.COPIED_LEAST))
 # Of so many, those that had most copied after all, what happened over time is asked.
 MOST_CHOSEN = 200
 # A watch that is read less often says so long before.
@@ -26,7 +30,7 @@ STALE_S = 300
 
 @dataclass
 class Service:
-    """A program in a cgroup of a host."""
+    """A service of a host: what was summed as one row of it, with the labels that all of it has."""
 
     labels: dict[str, str]
     kernel: str
@@ -51,6 +55,11 @@ class Service:
         """By what most was copied."""
         return max(self.causes, key=lambda each: self.causes[each], default="")
 
+    @property
+    def copied(self) -> tuple[float | None, float]:
+        """Bytes that were copied, None if not all is known, and so many at least."""
+        return self.sums.get("copied"), max(self.of("copied"), self.of("copied_least"))
+
     def of(self, name: str) -> float:
         """A number to sort by."""
         return self.sums.get(name, 0.0)
@@ -67,6 +76,7 @@ class Host:
     read: float | None  # when its watch was read last
     broken: list[str] = field(default_factory=list)
     services_broken: list[Service] = field(default_factory=list)  # whose sockets broke them
+    not_known: list[str] = field(default_factory=list)  # of what it should count
 
     @property
     def untrusted(self) -> bool:
@@ -105,6 +115,13 @@ class Answer:
                                         -each.of("asked"), each.host))
 
     @property
+    def moving(self) -> list[Service]:
+        """Services that moved payload, those first that copied most."""
+        return sorted((each for each in self.services if each.of("sent") or each.of("received")),
+                      key=lambda each: (-each.copied[1], -each.of("sent") - each.of("received"),
+                                        each.host))
+
+    @property
     def kernels(self) -> dict[str, tuple[list[Host], list[Service]]]:
         """Hosts and services of each kernel."""
         found: dict[str, tuple[list[Host], list[Service]]] = {}
@@ -123,6 +140,14 @@ class Answer:
 def key_of(sample: Sample, labels: tuple[str, ...]) -> Key:
     """What a series is of."""
     return tuple(sample.labels.get(each, "") for each in labels)
+
+
+def row_of(key: Key) -> Key:
+    """What of a series' labels tells a service from others: its name, and before 1.1, or of what
+    is of no service, all."""
+    named = dict(zip(SERVICE, key))
+    return tuple(each if name in (*HOST, "service") else "" for name, each in named.items()) \
+        if named["service"] else key
 
 
 def whole_key(sample: Sample) -> Key:
@@ -184,14 +209,39 @@ def service_of(key: Key, hosts: dict[Key, Host]) -> Service:
     return Service(labels | {"instance": key[1]}, host.kernel if host else "")
 
 
+def tell_not_known(window: Window, hosts: dict[Key, Host]) -> None:
+    """Add to each host what of its numbers is not known."""
+    def tell(key: Key, text: str) -> None:
+        """Add a line, once."""
+        if key in hosts and text not in hosts[key].not_known:
+            hosts[key].not_known.append(text)
+
+    for (*key, site), readings in window.risen(questions.UNMEASURED, (*HOST, "site")).items():
+        if readings:
+            tell(tuple(key), f"{site} was not measured of some programs")
+    for counter in questions.SHORT:
+        for key, times in window.risen(counter, HOST).items():
+            if times:
+                tell(key, "sums may be short: sockets or events were missed")
+    for key, samples in window.risen(questions.LOST_SAMPLES, HOST).items():
+        if samples:
+            tell(key, "CPU s are short: samples of the clock were lost")
+    for expression, text in ((questions.CLOCK, "CPU s are not measured: the kernel refuses the clock"),
+                             (questions.OTHERS, "some services are summed as other")):
+        for each in window.ask(expression):
+            tell(key_of(each, HOST), text)
+
+
 def tell_broken(window: Window, hosts: dict[Key, Host]) -> None:
     """Add to each host the laws that broke, and the services that broke them."""
     for (*key, law), times in window.risen(questions.LAWS, (*HOST, "law")).items():
         if times and tuple(key) in hosts:
             hosts[tuple(key)].broken.append(law)
-    for whole, times in window.risen(questions.LAWS_OF_SERVICES, SERVICE).items():
-        if times and whole[:2] in hosts:
-            hosts[whole[:2]].services_broken.append(service_of(whole, hosts))
+    broken = {row_of(whole): whole for whole, times
+              in window.risen(questions.LAWS_OF_SERVICES, SERVICE).items() if times}
+    for row, whole in broken.items():
+        if row[:2] in hosts:
+            hosts[row[:2]].services_broken.append(service_of(whole, hosts))
 
 
 def services_of(window: Window, hosts: dict[Key, Host]) -> list[Service]:
@@ -199,26 +249,29 @@ def services_of(window: Window, hosts: dict[Key, Host]) -> list[Service]:
     found: dict[Key, Service] = {}
 
     def service(key: Key) -> Service:
-        """The one of a key."""
-        if key not in found:
-            found[key] = service_of(key, hosts)
-        return found[key]
+        """The one that a series is of; it keeps the labels that all its series have."""
+        each = found.setdefault(row_of(key), service_of(key, hosts))
+        mine = dict(zip(SERVICE, key))
+        each.labels = {name: value for name, value in each.labels.items() if mine[name] == value}
+        return each
 
     for name, counter in SUMS:
         for key, value in window.risen(counter, SERVICE).items():
             sums = service(key).sums
             sums[name] = sums.get(name, 0) + value
     # A watch that does not measure it at the moment says nothing: what it said before is not all.
-    now = {name: {key_of(each, SERVICE) for each in window.ask(questions.selector(counter))}
-           for name, counter in (("needless", questions.NEEDLESS),
-                                 ("completed", questions.COMPLETED))}
-    for key in now["completed"] - now["needless"]:
-        service(key).sums.pop("needless", None)
+    for name, *counters in BESIDE:
+        now, beside = ({key_of(each, SERVICE) for each in window.ask(questions.selector(counter))}
+                       for counter in counters)
+        for key in beside - now:
+            service(key).sums.pop(name, None)
     for each in window.ask(questions.cpu(window.window_s)):
-        service(key_of(each, SERVICE)).sums["cpu"] = each.value
+        sums = service(key_of(each, SERVICE)).sums
+        sums["cpu"] = sums.get("cpu", 0) + each.value
     for (*rest, cause), value in window.risen(questions.CAUSES, (*SERVICE, "cause")).items():
         if value:
-            service(tuple(rest)).causes[cause] = value
+            causes = service(tuple(rest)).causes
+            causes[cause] = causes.get(cause, 0) + value
     return list(found.values())
 
 
@@ -238,20 +291,29 @@ def tell_since(each: Service, asked: Steps, copied: Steps, window: Window) -> No
     each.from_begin = each.since < window.begin + step
 
 
+def rows_of_steps(found: list[Sample]) -> dict[Key, dict[float, float]]:
+    """The steps of all series of each service, added up."""
+    rows: dict[Key, dict[float, float]] = {}
+    for each in found:
+        row = rows.setdefault(row_of(key_of(each, SERVICE)), defaultdict(float))
+        for when, value in each.steps:
+            row[when] += value
+    return rows
+
+
 def course_of(window: Window, chosen: list[Service]) -> list[Steps]:
     """What some services asked for over time, and what was copied after all; each is told since
     when that is most of it."""
     if not chosen:
         return [[], []]
     step = questions.step_of(window.window_s)
-    both = [{key_of(each, SERVICE): each.steps
-             for each in window.asked.steps(expression, window.begin, window.end, step)}
+    both = [rows_of_steps(window.asked.steps(expression, window.begin, window.end, step))
             for expression in questions.rates(window.window_s,
                                               sorted({each.host for each in chosen}))]
     sums: list[dict[float, float]] = [defaultdict(float), defaultdict(float)]
     for service in chosen:
-        key = tuple(service.labels.get(name, "") for name in SERVICE)
-        asked, copied = (part.get(key, []) for part in both)
+        key = row_of(tuple(service.labels.get(name, "") for name in SERVICE))
+        asked, copied = (sorted(part.get(key, {}).items()) for part in both)
         tell_since(service, asked, copied, window)
         for place, steps in zip(sums, (asked, copied)):
             for when, value in steps:
@@ -268,6 +330,7 @@ def ask(url: str, window_s: int) -> Answer:
         raise Refused(f"{asked.url} has no metrics of copyscope in this window: does it scrape the "
                       "files of copyscope watch --metrics?")
     tell_broken(window, hosts)
+    tell_not_known(window, hosts)
     services = services_of(window, hosts)
     told = Answer(asked.url, window.begin, window.end,
                   sorted(hosts.values(), key=lambda each: each.name), services)

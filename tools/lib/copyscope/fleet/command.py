@@ -26,9 +26,10 @@ LEAST_WINDOW_S, MOST_WINDOW_S = 60, 366 * 86400
 TOP, MOST_TOP = 20, 100_000
 EPILOG = """\
 Prometheus scrapes what copyscope watch --metrics writes on each host; docs/FLEET.md says how. Its
-answer tells which services of which hosts and kernels asked to send without a copy, how much of it
-was copied after all and why, since when that is more than half of it, and what CPU time copying
-takes (watch --cpu). Numbers are sums over the window, to the byte as the readings have it.
+answer tells what each service copied; which services of which hosts and kernels asked to send
+without a copy, how much of it was copied after all and why, since when that is more than half of
+it; what CPU time copying takes (watch --cpu); and what is not known. Numbers are sums over the
+window, to the byte as the readings have it.
 Thanos and Mimir answer like Prometheus.
 exit: 0 answered; 2 bad usage, or no Prometheus answers there; 3 no answer, or no such metrics
 examples: ./tools/fleet http://127.0.0.1:9090
@@ -76,6 +77,7 @@ def host(each: Host, cpu_s: float | None) -> dict[str, Any]:
     return {"instance": each.name, "job": each.job, "kernel": each.kernel,
             "version": each.version, "read": utc(each.read), "laws_broken": each.broken,
             "services_broken": [other.labels for other in each.services_broken],
+            "not_known": each.not_known,
             "copying_cpu_s": cpu_s}
 
 
@@ -90,6 +92,15 @@ def service(each: Service) -> dict[str, Any]:
             "enobufs": whole_number(sums.get("enobufs")), "copying_cpu_s": sums.get("cpu"),
             "causes": {cause: round(count) for cause, count in sorted(each.causes.items())},
             "since": utc(each.since), "since_before_window": each.from_begin, "still": each.still}
+
+
+def moved(each: Service) -> dict[str, Any]:
+    """What a service moved."""
+    whole, least = each.copied
+    return {"labels": each.labels, "kernel": each.kernel,
+            **{f"{name}_bytes": whole_number(each.sums.get(name)) for name in ("sent", "received")},
+            "copied_bytes": whole_number(whole), "copied_least_bytes": round(least),
+            "copying_cpu_s": each.sums.get("cpu")}
 
 
 def cpu_of(told: Answer) -> dict[tuple[str, str], float]:
@@ -107,7 +118,8 @@ def document(told: Answer) -> dict[str, Any]:
     cpu = cpu_of(told)
     return {"schema": SCHEMA, "url": told.url, "begin": utc(told.begin), "end": utc(told.end),
             "hosts": [host(each, cpu.get((each.job, each.name))) for each in told.hosts],
-            "services": [service(each) for each in told.asking]}
+            "services": [service(each) for each in told.asking],
+            "moved": [moved(each) for each in told.moving]}
 
 
 def act(words: list[str]) -> int:

@@ -80,6 +80,10 @@ def page(told: Answer) -> str:
         "numbers": text.NUMBERS,
         "services": text.without_cpu(["host", "program", "cgroup", *text.SERVICE_HEAD[2:]], rows),
         "remedies": (text.CAUSE_HEAD, text.remedies(told.chosen)),
+        "moved": text.without_cpu(text.MOVED_HEAD,
+                                  [text.moved_row(each) for each in told.moving[:MOST_CHOSEN]]),
+        "moved_left_out": max(0, len(told.moving) - MOST_CHOSEN),
+        "unknown": (text.UNKNOWN_HEAD, text.unknown_rows(told)),
         "kernels": text.without_cpu(text.KERNEL_HEAD, text.kernel_rows(told)),
         "hosts": text.without_cpu(text.HOST_HEAD, text.host_rows(told)[:MOST_CHOSEN])}
     return templates(Path(__file__).parent).get_template("page.html").render(names)

@@ -13,6 +13,9 @@ COPYING = ("send_copy", "recv_copy", "late_copy", "reshape")
 # Causes of a copy by send itself, although it was asked not to: not in what it took by reference.
 IGNORED = ("SO_ZEROCOPY not set", "no scatter-gather route", "TCP fast open")
 BUILD, READ = "copyscope_build_info", "copyscope_last_reading_timestamp_seconds"
+SENT, RECEIVED = ("copyscope_sent_bytes_total", ""), ("copyscope_received_bytes_total", "")
+COPIED = ("copyscope_copied_bytes_total", "")
+COPIED_LEAST = ("copyscope_copied_least_bytes_total", "")
 REFERENCED = ("copyscope_sent_bytes_total", 'way="zerocopy"')
 BY_CAUSE = "copyscope_cause_bytes_total"
 COPIED_AT_ONCE = (BY_CAUSE, f'cause=~"{"|".join(IGNORED)}"')
@@ -25,6 +28,12 @@ LAWS_OF_SERVICES = ("copyscope_service_laws_broken_total", "")
 # A law of no socket: it condemns all that a host counts.
 LAW_OF_ALL = "probes"
 REFUSED = ("copyscope_enobufs_total", "")
+# Of hosts: what is not known there.
+UNMEASURED = ("copyscope_unmeasured_readings_total", "")
+SHORT = tuple((f"copyscope_{each}_total", "")
+              for each in ("unbooked_sockets", "lost_events", "unseen_events"))
+LOST_SAMPLES = ("copyscope_lost_samples_total", "")
+OTHERS, CLOCK = "copyscope_folded_services > 0", "copyscope_clock_sampled == 0"
 CPU = ("copyscope_cpu_seconds_total", f'class=~"{"|".join(COPYING)}"')
 # As the alert has it. A rate needs a few readings, and no step may be left out.
 MOST_NEEDLESS, STEPS, LEAST_RANGE_S, LEAST_STEP_S = 0.5, 60, 300, 15

@@ -14,12 +14,14 @@ from .answer import Answer, Host, Service
 # A cell with more would push all others out of the line.
 MOST_CELL, MOST_NAMED = 40, 6
 NOT_MEASURED = "not measured"
-SERVICE_HEAD = ["host", "service", "asked", "copied", "share", "since", "CPU s", "cause"]
-KERNEL_HEAD = ["kernel", "hosts", "asked", "copied", "share", "CPU s"]
-HOST_HEAD = ["host", "asked", "copied", "share", "CPU s", "kernel"]
+MOVED_HEAD = ["host", "service", "sent", "received", "copied", "avoidable", "CPU s"]
+SERVICE_HEAD = ["host", "service", "asked", "avoidable", "share", "since", "CPU s", "cause"]
+KERNEL_HEAD = ["kernel", "hosts", "asked", "avoidable", "share", "CPU s"]
+HOST_HEAD = ["host", "asked", "avoidable", "share", "CPU s", "kernel"]
+UNKNOWN_HEAD = ["not known", "on"]
 CAUSE_HEAD = ["cause", "what helps"]
 CPU = "CPU s"
-NUMBERS = ("asked", "copied", "share", CPU, "hosts")
+NUMBERS = ("sent", "received", "copied", "asked", "avoidable", "share", CPU, "hosts")
 REMEDIES = column("causes", "remedy")
 
 
@@ -45,8 +47,10 @@ def since_text(each: Service, told: Answer) -> str:
 
 
 def name_of(each: Service) -> str:
-    """A service as a line can show it: the program, and the last step of its cgroup."""
+    """A service as a line can show it; before 1.1 the program, and the last step of its cgroup."""
     labels = each.labels
+    if labels.get("service"):
+        return shown(labels["service"], MOST_CELL)
     group = labels.get("container") or labels.get("cgroup", "").rstrip("/").rpartition("/")[2]
     comm = labels.get("comm", "")
     return shown(f"{comm} in {group}" if group and group != comm else comm or "?", MOST_CELL)
@@ -91,6 +95,29 @@ def service_row(each: Service, told: Answer) -> list[str]:
     return [shown(each.host, MOST_CELL), name_of(each), amount(asked), amount(needless),
             of_all(needless, asked) or sends_told([each]), since_text(each, told),
             cpu_text(each.sums.get("cpu")), cause_text(each)]
+
+
+def copied_text(each: Service) -> str:
+    """What was copied; where not all is known, so much at least."""
+    whole, least = each.copied
+    return f">= {amount(least)}" if whole is None and least else amount(whole)
+
+
+def moved_row(each: Service) -> list[str]:
+    """What a service moved, as the rows of a watch have it."""
+    sums = each.sums
+    return [shown(each.host, MOST_CELL), name_of(each), amount(sums.get("sent")),
+            amount(sums.get("received")), copied_text(each), amount(sums.get("needless")),
+            cpu_text(sums.get("cpu"))]
+
+
+def unknown_rows(told: Answer) -> list[list[str]]:
+    """What is not known, and on which hosts."""
+    found: dict[str, list[Host]] = {}
+    for host in told.hosts:
+        for each in host.not_known:
+            found.setdefault(shown(each, 2 * MOST_CELL), []).append(host)
+    return [[what, named(hosts)] for what, hosts in sorted(found.items())]
 
 
 def summed(services: Iterable[Service]) -> list[str]:
@@ -229,7 +256,9 @@ def lines(told: Answer, most: int) -> list[str]:
     """All of it."""
     rows = [service_row(each, told) for each in told.asking]
     return [*(line for each in sentences(told) for line in wrapped(each)),
+            *table(MOVED_HEAD, [moved_row(each) for each in told.moving], most),
             *table(SERVICE_HEAD, rows, most),
             *table(CAUSE_HEAD, remedies(told.asking[:most]), most),
             *table(HOST_HEAD, host_rows(told), most),
-            *table(KERNEL_HEAD, kernel_rows(told), most)]
+            *table(KERNEL_HEAD, kernel_rows(told), most),
+            *table(UNKNOWN_HEAD, unknown_rows(told), most)]

@@ -6,19 +6,34 @@ state file keeps them.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from typing import Any
 
 from copyscope.common.metric_names import LAWS, OTHER, PARTS
 from copyscope.services.groups import Groups
+from copyscope.services.here import Here
 from copyscope.services.paths import pod_of
 
 from . import size
-from .numbers import NS, Amounts, Key, calls, holds, of_process, rest_of, site_key
+from .numbers import (
+    NS,
+    WHOLE_WINDOW,
+    Amounts,
+    Key,
+    calls,
+    holds,
+    of_process,
+    rest_of,
+    site_key,
+)
 
-SCHEMA = "copyscope.metrics-state/1"
-# Cgroup above the pod, comm, UID of the pod, id of the container.
-Who = tuple[str, str, str, str]
-THE_REST: Who = ("", OTHER, "", "")
+# Of 1, which 1.0 wrote, nobody has a service.
+SCHEMA, OLDER = "copyscope.metrics-state/2", "copyscope.metrics-state/1"
+# Cgroup above the pod, comm, UID of the pod, id of the container, service.
+Who = tuple[str, str, str, str, str]
+THE_REST: Who = ("", OTHER, "", "", "")
+# So many programs of a service have series of their own; further ones are summed as its other.
+PROGRAMS = 8
 # A service that moved nothing for so long makes room for another.
 IDLE_S = 86_400
 FOLDED_TOLD = 10_000
@@ -81,15 +96,8 @@ class Service:
         self.counters, self.last_s = counters, last_s
         self.hidden: set[Key] = set()
 
-    def hide(self, part: dict[str, Any], missing: list[str], amounts: Amounts) -> None:
+    def hide(self, told: set[Key], lacking: set[Key]) -> None:
         """Numbers that the last reading lacks which moved such bytes: their sums are none."""
-        copied_late = {("needless_bytes",), site_key("late_copy")}
-        lacking = {site_key(site) for site in missing}
-        if part["needless_bytes"] is None:
-            lacking.add(("needless_bytes",))
-        told = {key for key, amount in amounts.items() if amount}
-        if part["sites"]["tx_reference"]["bytes"]:
-            told |= copied_late
         self.hidden = (self.hidden - told) | lacking
 
     def shown(self) -> dict[Key, int]:
@@ -98,11 +106,26 @@ class Service:
         return {key: value for key, value in numbers.items() if key not in self.hidden}
 
 
+def rest_of_service(who: Who) -> Who:
+    """The programs of its service that have no series of their own."""
+    return ("", OTHER, "", "", who[4])
+
+
+def known_of(part: dict[str, Any], missing: list[str], amounts: Amounts) -> tuple[set[Key], ...]:
+    """The numbers that a process moved, and those that it lacks."""
+    lacking = {site_key(site) for site in missing}
+    lacking |= {(name,) for name in WHOLE_WINDOW if part.get(name, 0) is None}
+    told = {key for key, amount in amounts.items() if amount}
+    if part["sites"]["tx_reference"]["bytes"]:
+        told |= {("needless_bytes",), ("copied_bytes",), site_key("late_copy")}
+    return told, lacking
+
+
 class Ledger:
     """All that is published."""
 
     def __init__(self, most: int) -> None:
-        self.most, self.groups = most, Groups()
+        self.most, self.groups, self.here = most, Groups(), Here()
         self.services: dict[Who, Service] = {THE_REST: Service(Counters(), 0)}
         self.machine = Counters(
             {("laws_broken", law): 0 for law in LAWS}
@@ -124,10 +147,23 @@ class Ledger:
         """The labels of a process."""
         path = self.groups.path(process["cgroup_id"])
         above, pod, container = pod_of(path)
-        who = (cut(above), process["comm"], pod, container)
-        if who[0] != above:
+        service = self.here.names.service({**process, "cgroup": path})
+        who = (cut(above), process["comm"], pod, container, cut(service))
+        if (who[0], who[4]) != (above, service):
             self.cut.add(who)
         return who
+
+    def _told_apart(self, whose: list[Who]) -> list[Who]:
+        """The same, but that of a service which has many programs further ones are its other."""
+        apart = set(self.services)
+        programs = Counter(who[4] for who in apart)
+        found = []
+        for who in whose:
+            if who not in apart and programs[who[4]] < PROGRAMS:
+                apart.add(who)
+                programs[who[4]] += 1
+            found.append(who if who in apart else rest_of_service(who))
+        return found
 
     def _forget_idle(self, places: int) -> None:
         """Make room for so many: the series of those that moved nothing for longest end."""
@@ -174,14 +210,14 @@ class Ledger:
 
     def _place(self, who: Who) -> Service:
         """Where its bytes are added."""
-        return self.services.get(who) or self.services[THE_REST]
+        places = (self.services.get(each) for each in (who, rest_of_service(who)))
+        return next(filter(None, places), self.services[THE_REST])
 
-    def _count_process(self, who: Who, process: dict[str, Any], hz: int) -> None:
-        """Add what one process did."""
+    def _count_process(self, who: Who, process: dict[str, Any], hz: int) -> tuple[set[Key], ...]:
+        """Add what one process did; the numbers that it moved, and those that it lacks."""
         amounts, missing = of_process(process, hz)
         service = self._place(who)
         service.counters.add(amounts)
-        service.hide(process, missing, amounts)
         service.last_s = self.read_s
         self.measured |= {key[2] for key in amounts if key[0] == "site_bytes"}
         self.machine.add(
@@ -189,6 +225,7 @@ class Ledger:
         )
         key = process["pid"] or (process.get("listener_pid"), process["comm"])
         self.open[key] = (who, process["open"])
+        return known_of(process, missing, amounts)
 
     def _count_watch(self, line: dict[str, Any]) -> None:
         """Add what is of no service."""
@@ -212,7 +249,8 @@ class Ledger:
         self.clock_sampled = line["cpu"]["clock"] is not None if "cpu" in line else None
         self._count_watch(line)
         self.groups.learn({each["cgroup_id"] for each in processes if each["cgroup_id"]})
-        whose = [self.who(each) for each in processes]
+        self.here.learn(self.groups.path(each["cgroup_id"]) for each in processes)
+        whose = self._told_apart([self.who(each) for each in processes])
         moved: dict[Who, int] = {}
         for who, each in zip(whose, processes):
             counts = each["counts"]
@@ -221,8 +259,11 @@ class Ledger:
             )
         self._admit(moved, size.Features(cpu="cpu" in line, sizes="further" in line))
         hz = line.get("cpu", {}).get("hz", 1)
+        known: dict[Service, list[tuple[set[Key], ...]]] = {}
         for who, each in zip(whose, processes):
-            self._count_process(who, each, hz)
+            known.setdefault(self._place(who), []).append(self._count_process(who, each, hz))
+        for service, parts in known.items():
+            service.hide(*(set().union(*each) for each in zip(*parts)))
         rest = self.services[THE_REST].counters
         rest.add(rest_of(line["total"], processes))
         if "further" in line:
@@ -238,7 +279,8 @@ class Ledger:
         """Sockets that are open, of each service."""
         found = dict.fromkeys(self.services, 0)
         for who, sockets in self.open.values():
-            found[who if who in found else THE_REST] += sockets
+            found[next(each for each in (who, rest_of_service(who), THE_REST) if each in found)] \
+                += sockets
         return found
 
     def state(self) -> dict[str, Any]:
@@ -265,15 +307,16 @@ class Ledger:
     def restore(self, state: dict[str, Any]) -> None:
         """Go on where another watch ended; raises ValueError and the like if it is damaged. Who was
         idle for long keeps its series as in a watch that goes on: there is room for them."""
-        if state["schema"] != SCHEMA:
+        if state["schema"] not in (SCHEMA, OLDER):
             raise ValueError(f"its schema is {state['schema']!r}")
+        beyond = [""] * (state["schema"] == OLDER)
+        whose = [tuple(map(str, [*each["who"], *beyond])) for each in state["services"]]
         services = {
-            tuple(map(str, each["who"])): Service(Counters.of(each["numbers"]), float(each["last"]))
-            for each in state["services"]
+            who: Service(Counters.of(each["numbers"]), float(each["last"]))
+            for who, each in zip(whose, state["services"])
         }
-        for each in state["services"]:
-            hidden = {tuple(map(str, key)) for key in each.get("hidden", [])}
-            services[tuple(map(str, each["who"]))].hidden = hidden
+        for who, each in zip(whose, state["services"]):
+            services[who].hidden = {tuple(map(str, key)) for key in each.get("hidden", [])}
         if THE_REST not in services or any(len(who) != len(THE_REST) for who in services):
             raise ValueError("it lacks services")
         machine = Counters.of(state["machine"])
@@ -282,4 +325,4 @@ class Ledger:
         self.machine.peaks = machine.peaks
         self.watch, self.broken = str(state["watch"]), set(state["broken"])
         self.measured = set(map(str, state["measured"]))
-        self.cut = {tuple(map(str, each["who"])) for each in state["services"] if each["cut"]}
+        self.cut = {who for who, each in zip(whose, state["services"]) if each["cut"]}

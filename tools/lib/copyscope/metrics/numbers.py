@@ -27,6 +27,10 @@ WAYS = {
 }
 
 
+# What an interval adds to these is known from the window so far.
+WHOLE_WINDOW = ("needless_bytes", "copied_bytes", "copied_least_bytes")
+
+
 def add(amounts: Amounts, key: Key, amount: int) -> None:
     """Add to one of them."""
     amounts[key] = amounts.get(key, 0) + amount
@@ -82,7 +86,7 @@ def moved(part: dict[str, Any]) -> tuple[Amounts, list[str]]:
     amounts |= ways("received_bytes", counts["returned_bytes"], read)
     amounts |= completions(counts)
     for name, amount in (
-        ("needless_bytes", part["needless_bytes"]),
+        *((name, part.get(name)) for name in WHOLE_WINDOW),
         ("enobufs", counts["enobufs"]),
         ("zerocopy_sends", counts["zerocopy_sends"]),
     ):
@@ -139,18 +143,26 @@ def of_process(part: dict[str, Any], hz: int) -> tuple[Amounts, list[str]]:
     ), missing
 
 
+def difference(whole: int | None, parts: list[int | None]) -> int | None:
+    """What is of none of the parts; None if one of all is not known."""
+    known = [part for part in parts if part is not None]
+    return None if whole is None or len(known) < len(parts) else whole - sum(known)
+
+
 def rest_of(total: dict[str, Any], processes: list[dict[str, Any]]) -> Amounts:
     """What moved in all and is of no process that the line has. Where a number of one is not
     measured, that of all is not."""
-    part = {"needless_bytes": None, "causes": [], "sites": {}, "counts": {}}
+    part: dict[str, Any] = {"causes": [], "sites": {}, "counts": {}}
+    for name in WHOLE_WINDOW:
+        part[name] = difference(total.get(name), [each.get(name) for each in processes])
+    # What is copied late of what others sent is nobody's needless copy.
+    part["needless_bytes"] = None
     for site, each in total["sites"].items():
         of_each = [process["sites"][site][BYTES] for process in processes]
-        known = each[BYTES] is not None and None not in of_each
-        part["sites"][site] = {BYTES: each[BYTES] - sum(of_each) if known else None}
+        part["sites"][site] = {BYTES: difference(each[BYTES], of_each)}
     for name, number in total["counts"].items():
-        of_each = [process["counts"][name] for process in processes]
-        part["counts"][name] = (
-            number - sum(of_each) if number is not None and None not in of_each else None
+        part["counts"][name] = difference(
+            number, [process["counts"][name] for process in processes]
         )
     amounts, _ = moved(part)
     return {key: amount for key, amount in amounts.items() if amount}
