@@ -7,7 +7,7 @@ import json
 import pytest
 
 from copyscope.common import spread
-from copyscope.compare import command
+from copyscope.compare import command, services, sides
 from copyscope.records import documents
 from helpers import plans, schemas, watches
 from helpers.pictures import made, two_passes, write
@@ -163,6 +163,55 @@ def test_watches_are_compared_by_what_they_moved(tmp_path, capsys):
     assert [each["ratio"]["median"] for each in point["times"]] == [0.5, 0.5]
     run, = records(tmp_path, made())
     assert command.main([run, str(files[0])]) == 2 and "two of a kind" in capsys.readouterr().err
+
+
+def sampled_watch(seconds: float, sent: int, samples: int, copies: int) -> dict:
+    """A watch of two workers of one service and a service of its own, under the clock."""
+    kinds = {"softirq_samples": 0, "share": 0.5, "share_low": 0.4, "share_high": 0.6}
+    parts = [watches.process(pid, name, watches.moved(sent, 0, tx_copy=sent)) for pid, name in ((7, "web"), (8, "web"), (9, "db"))]
+    for each in parts:
+        each["cgroup"] = f"/system.slice/{each['comm']}.service"
+        each["cpu"] = {"samples": samples, "copies": {"samples": copies, **kinds}, "threads": 1, "sampled_seconds": 1.0,
+                       "clock_seconds": 1.0, "clock_law": "balanced", "classes": {}}
+        each["sizes"] = [{"direction": "send", "way": "plain", "buckets": [
+            {"from_bytes": 512, "below_bytes": 1024, "calls": sent // 1000, "bytes": sent}]}]
+        each["causes"] = [{"cause": "tun", "site": "late_copy", "bytes": sent // 4, "calls": 1, "remedy": None}]
+    data = watches.watch_record(*parts)
+    data["cpu"] = {"hz": 100, "lost_samples": 0, "clock": "cpu-clock", "why": None}
+    data["window"]["seconds"] = seconds
+    return data
+
+
+def test_services_of_watches_are_compared_by_name_with_intervals(tmp_path, monkeypatch):
+    monkeypatch.setattr(sides, "check_watch", lambda *_: None)
+
+    def side(name: str, *watched: dict) -> list:
+        files = [tmp_path / f"{name}{at}.json" for at, _ in enumerate(watched)]
+        for file, each in zip(files, watched):
+            file.write_text(json.dumps(each))
+        return sides.load(",".join(map(str, files)), pytest.fail).records
+
+    before, after = sampled_watch(2.0, 10 ** 9, 400, 100), sampled_watch(2.0, 10 ** 9, 100, 25)
+    (web, db), alone = services.compared(side("a", before), side("b", after))
+    assert (web.name, db.name, alone) == ("web.service", "db.service", [[], []])
+    found = {each.row.what: each for each in web.quantities}
+    # 800 samples of 10 ms over 2 GB, and 200; a ratio of counts that come by chance.
+    cpu = found["CPU time"].row
+    assert (cpu.first.middle, cpu.second.middle, cpu.ratio.middle) == (4.0, 1.0, 0.25) and found["CPU time"].sampled
+    assert 3.7 < cpu.first.low < 4 < cpu.first.high < 4.3 and cpu.ratio.low == pytest.approx(0.214, abs=0.001)
+    share = found["CPU share of copying"].row
+    assert share.first.middle == 25 and 22 < share.first.low < 25 < share.first.high < 29 and found["mean send"].row.first.middle == 1000
+    assert found["tun, late_copy"].row.first.middle == 0.25 and found["copied"].row.first.middle == 1
+    # Several watches of each side give intervals of repeats; 400 samples and fewer, never together with one watch's.
+    (web, _), _ = services.compared(side("c", before, before, sampled_watch(2.0, 10 ** 9, 420, 90)), side("d", after, after))
+    cpu = next(each for each in web.quantities if each.row.what == "CPU time")
+    assert (cpu.row.first.n, cpu.row.second.n, cpu.sampled) == (3, 2, False) and cpu.row.first.high == 4.2
+    assert cpu.row.interval == "range of all ratios"
+
+
+def test_no_sample_has_an_upper_end_and_no_ratio():
+    none, some = services.Sampled(0, 1.0), services.Sampled(9, 1.0)
+    assert none.interval.low == 0 and 2 < none.interval.high < 4 and services.ratio_of_samples(none, some) is None
 
 
 @pytest.mark.parametrize("words, said", [

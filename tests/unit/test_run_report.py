@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from copyscope.dispatch import run as dispatch
-from copyscope.report import sentence
+from copyscope.report import run, sentence
 from copyscope.report.look import asked, look_of
 from helpers.pictures import ROOT, as_records, made, two_passes
 from helpers.run_report import printed
@@ -29,6 +29,25 @@ def busy() -> dict:
     data["laws"][0].update(status="broken", left=36839, right=36837, residual=2, left_is="what came", right_is="what left",
                            why="a byte is lost")
     return data
+
+
+def test_a_run_of_replies_counts_them_alone_as_compare_does():
+    data = made(workload__pattern="rr")
+    for each in (data, *data["sockets"]):
+        for site in each["sites"].values():
+            site["bytes"] = 0
+    senders = [each for each in data["sockets"] if each["end"] == "sender"]
+    for each in senders:
+        each["counts"]["accepted_bytes"] = 600
+        each["sites"]["tx_reference"]["bytes"] = 600
+    # Requests as large, which the receiver's sockets copy.
+    data["counts"]["accepted_bytes"] = 1200 * len(senders)
+    data["sites"]["tx_reference"]["bytes"] = data["sites"]["tx_copy"]["bytes"] = 600 * len(senders)
+    record, = as_records([data])
+    said = run.sites(record, look_of([]))
+    assert any(re.match(r"tx_reference +[\d.]+ k?B +1\.000 ", line) for line in said), said
+    assert not any(re.match(r"tx_copy +\S+ \S?B ", line) for line in said) and "replies alone" in " ".join(said)
+    assert run.share_of(record, 600 * len(senders)) == "1.000"
 
 
 def refused() -> dict:

@@ -8,14 +8,15 @@ import sys
 from typing import Any
 
 from copyscope import cli
-from copyscope.cli import Parser, complain
+from copyscope.cli import Parser, complain, whole
 from copyscope.common.spread import Spread, kind
 from copyscope.files.record_file import RecordFile
 from copyscope.records.copies import Amount
 from copyscope.records.run_record import Record
 
-from . import sides
+from . import services, sides
 from .rows import Difference, TimeRow, causes, differences, sites, times
+from .services import SAMPLED
 from .sides import Match, Side, only_in
 from .text import lines
 
@@ -55,6 +56,27 @@ def ratio(row: TimeRow) -> dict[str, Any] | None:
         "n": row.ratio.n, "interval": row.interval or None, "in_turns": row.paired}
 
 
+def time(each: TimeRow, sampled: bool = False) -> dict[str, Any]:
+    """A time or a quantity of both sides."""
+    found = {"what": each.what, "unit": each.unit, "first": interval(each.first),
+             "second": interval(each.second), "ratio": ratio(each),
+             "why": each.against or (None if each.ratio else "not measured on both sides")}
+    for key in ("first", "second", "ratio") if sampled else ():
+        found[key] = found[key] and {**found[key], "interval": SAMPLED}
+    return found
+
+
+def of_services(match: Match) -> dict[str, Any]:
+    """What each service of watches did; nothing of runs."""
+    if not match.first[0].watched:
+        return {}
+    found, alone = services.compared(match.first, match.second)
+    return {"services": [{"service": each.name,
+                          "quantities": [time(one.row, one.sampled) for one in each.quantities]}
+                         for each in found],
+            "services_alone": dict(zip(("first", "second"), alone))}
+
+
 def compared(match: Match) -> dict[str, Any]:
     """All of one match."""
     return {
@@ -64,10 +86,7 @@ def compared(match: Match) -> dict[str, Any]:
         "causes": [{"cause": row.cause, "site": row.site, "remedy": row.remedy or None,
                     "first_share": row.first, "second_share": row.second}
                    for row in causes(match)],
-        "times": [{"what": row.what, "unit": row.unit, "first": interval(row.first),
-                   "second": interval(row.second), "ratio": ratio(row),
-                   "why": row.against or (None if row.ratio else "not measured on both sides")}
-                  for row in times(match)]}
+        "times": [time(row) for row in times(match)], **of_services(match)}
 
 
 def document(first: Side, second: Side, differing: list[Difference],
@@ -86,10 +105,12 @@ NAME = "compare"
 EPILOG = """\
 A RECORD is the file of a run or of a watch, a folder of runs, the folder of a sweep, or an ID as
 ./tools/records list shows them, its beginning, or "last". Of two folders the runs with the same
-variant, size and number of threads are compared. Ratios of times are given between passes without
+variant, size and number of threads are compared. Of watches, services are compared by name; several
+watches of a side, in a folder or parted by commas, give intervals. Ratios of times are given between passes without
 probes alone.
 exit: 0 compared, whatever differs; 2 bad usage or input
-example: ./tools/compare results/before results/after"""
+examples: ./tools/compare results/before results/after
+          ./tools/compare 20261122T100144,20261122T100150 20261122T100201,20261122T100207"""
 
 
 def build_parser() -> Parser:
@@ -97,6 +118,8 @@ def build_parser() -> Parser:
     parser = Parser("./tools/compare", EPILOG)
     parser.add_argument("first", metavar="RECORD", help="what the other is compared with")
     parser.add_argument("second", metavar="RECORD", help="the other")
+    parser.add_argument("--top", type=whole(1, 10_000), default=10, metavar="N",
+                        help="services of watches that are printed; 10 unless told")
     parser.add_argument("--json", metavar="FILE", help="write all of it there; - for stdout alone")
     return parser
 
@@ -110,7 +133,7 @@ def act(words: list[str]) -> int:
     several = len(first.points) > 1 or len(second.points) > 1
     differing = differences(found, several)
     if options.json != "-":
-        print(*lines(first, second, differing, found), sep="\n")
+        print(*lines(first, second, differing, found, options.top), sep="\n")
     if options.json:
         text = json.dumps(document(first, second, differing, found), indent=1) + "\n"
         if options.json == "-":

@@ -262,14 +262,13 @@ TIMES: tuple[tuple[str, str, Callable[[Record], float | None]], ...] = (
 
 def rates(match: Match) -> list[TimeRow]:
     """What was sent and received in a second of each watch."""
-    found = []
-    for what, key in (("sent", "accepted_bytes"), ("received", "returned_bytes")):
-        values = [record.at(f"counts.{key}") for record in (match.first[0], match.second[0])]
-        spans = [record.at("window.seconds") for record in (match.first[0], match.second[0])]
-        found.append(row(what, "MB/s", *(
-            [value / 1e6 / span] if value is not None and span else []
-            for value, span in zip(values, spans))))
-    return found
+    def rate(record: Record, key: str) -> float | None:
+        value, span = record.at(f"counts.{key}"), record.at("window.seconds")
+        return value / 1e6 / span if value is not None and span else None
+
+    return [row(what, "MB/s", *([rate(record, key) for record in runs]
+                                for runs in (match.first, match.second)))
+            for what, key in (("sent", "accepted_bytes"), ("received", "returned_bytes"))]
 
 
 def times(match: Match) -> list[TimeRow]:

@@ -2,11 +2,14 @@
 """Two sides of a comparison: the runs of each, by what was sent how, and which belong together."""
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from copyscope.common.errors import Unusable
 from copyscope.common.text import size_text
+from copyscope.records.check import check
 from copyscope.records.documents import read_json
 from copyscope.records.kept import find
 from copyscope.records.load import load_records
@@ -19,7 +22,7 @@ Key = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class Side:
-    """One record, one folder of them or one sweep."""
+    """One record, several, one folder of them or one sweep."""
 
     source: str
     records: list[Record]
@@ -78,17 +81,29 @@ def point_text(record: Record) -> str:
     return f"{record.label}, {size_text(record.size)}, {threads}"
 
 
+def run_or_watch(path: Path) -> list[Record]:
+    """The record of a run, or all of a watch together."""
+    data = read_json(path)
+    if is_watch(data):
+        check_watch(data, path)
+        return [whole_of(data, path)]
+    check(data, path)
+    return [Record(data, path)]
+
+
+def paths_of(source: str) -> list[Path]:
+    """What a side names: a path or an ID, or several, parted by commas."""
+    names = [source] if os.path.exists(source) else source.split(",")
+    return [find(name) for name in names]
+
+
 def load(source: str, leave_out: Callable[[str], None]) -> Side:
-    """Load one side."""
-    path = find(source)
-    if path.is_file():
-        data = read_json(path)
-        if is_watch(data):
-            check_watch(data, path)
-            return Side(source, [whole_of(data, path)])
-    records = load_records([path], leave_out)
+    """Load one side: runs alone, or watches alone."""
+    records = load_records(paths_of(source), leave_out, run_or_watch)
     if not records:
         raise Unusable(f"{source}: no complete run in it: name another")
+    if len({each.watched for each in records}) > 1:
+        raise Unusable(f"{source}: it has runs and watches: name records of a kind")
     return Side(source, records)
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from copyscope.common import outcomes, spread
 from copyscope.common.tables import column
-from copyscope.common.text import laid_out, size_text, wrapped
+from copyscope.common.text import laid_out, short, size_text, wrapped
 from copyscope.records import copies
 from copyscope.records.copies import Amount
 from copyscope.runs import paths
 from copyscope.runs.answer import bounds
 
+from . import services
 from .rows import SAME, Difference, SiteRow, TimeRow, causes, refused, sites, times
+from .services import Quantity
 from .sides import Match, Side, only_in
 
 MEANING = column("sites", "meaning")
@@ -23,7 +25,8 @@ def head(first: Side, second: Side, found: list[Match]) -> list[str]:
     for name, side, runs in (("first", first, [run for each in found for run in each.first]),
                              ("second", second, [run for each in found for run in each.second])):
         kind = "watch" if side.watched else "run"
-        count = f"{len(runs)} runs" if len(runs) > 1 else f"{kind} {runs[0].id}"
+        many = "watches" if side.watched else "runs"
+        count = f"{len(runs)} {many}" if len(runs) > 1 else f"{kind} {runs[0].id}"
         rows.append([name, count, side.source])
     return laid_out(rows)
 
@@ -184,6 +187,44 @@ def time_lines(match: Match) -> list[str]:
             *time_notes(found)]
 
 
+def sampled_cell(value: spread.Spread | None) -> str:
+    """A number of samples has an interval, of one watch as well."""
+    return "-" if value is None else \
+        f"{short(value.middle)} ({short(value.low)} to {short(value.high)})"
+
+
+def quantity_row(each: Quantity) -> list[str]:
+    """A number of a service."""
+    found = each.row
+    if not each.sampled:
+        return [f"{found.what}, {found.unit}", cell(found.first), cell(found.second), ratio(found)]
+    times_as = found.ratio
+    word = "" if times_as is None or not times_as.low <= 1 <= times_as.high else \
+        f"{outcomes.side(times_as)}, "
+    return [f"{found.what}, {found.unit}", sampled_cell(found.first), sampled_cell(found.second),
+            word + sampled_cell(times_as)]
+
+
+def service_lines(match: Match, most: int) -> list[str]:
+    """Each service that both sides have, those first that copied most."""
+    found, alone = services.compared(match.first, match.second)
+    said = []
+    for each in found[:most]:
+        said += ["", *laid_out([[each.name, "first", "second", "second / first"],
+                                *map(quantity_row, each.quantities)])]
+    if len(found) > most:
+        said += ["", f"{len(found) - most} more services of both: --top {len(found)}"]
+    if any(each.sampled for one in found[:most] for each in one.quantities):
+        said += ["", *wrapped("CPU time has the 95% interval of its samples, which says nothing of "
+                              "how far repeats lie apart: compare several watches of each side.")]
+    for name, names in zip(("first", "second"), alone):
+        if names:
+            more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+            said += ["", *wrapped(f"Only in the {name}: "
+                                  f"{'; '.join([*names[:MOST_NAMED], *more])}.", "  ")]
+    return said
+
+
 def times_of_sweeps(found: list[Match]) -> list[str]:
     """Throughput at every point; --json has the other times."""
     rows, every = [], []
@@ -212,10 +253,11 @@ def left_lines(first: Side, second: Side) -> list[str]:
 
 
 def lines(first: Side, second: Side, differing: list[Difference],
-          found: list[Match]) -> list[str]:
+          found: list[Match], most: int) -> list[str]:
     """The whole comparison."""
     if len(found) == 1:
-        rows = [*site_lines(found[0]), *cause_lines(found[0]), *time_lines(found[0])]
+        rows = [*site_lines(found[0]), *cause_lines(found[0]), *time_lines(found[0]),
+                *(service_lines(found[0], most) if first.watched else ())]
     else:
         rows = [*counted_of_sweeps(found), *times_of_sweeps(found)]
     place = where(found)

@@ -12,6 +12,7 @@ from copyscope.common.tables import SITES
 from copyscope.common.templates import templates
 from copyscope.common.text import bytes_text
 from copyscope.common.tree import ROOT
+from copyscope.records.reply import reply_alone
 from copyscope.records.run_record import Record
 from copyscope.records.stacks import has as has_stacks
 from copyscope.report import (
@@ -46,7 +47,8 @@ def subject(record: Record, services: list[list[str]]) -> str:
 
 
 def site_rows(record: Record) -> list[list[str]]:
-    """Every site that bytes passed."""
+    """Every site that bytes passed; where both ends send, of the replies alone."""
+    record = reply_alone(record)
     found = [(site, record.site_bytes(site)) for site in SITES]
     return [[site, bytes_text(passed), watch.share_of(record.data, site, passed) if record.watched
              else run.share_of(record, passed),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copyscope.common.text import columns
+from copyscope.records.reply import reply_alone
 from copyscope.records.run_record import Record
 
 from . import caches, run_cost, run_missing, sentence, tables, times, zero_copy
@@ -33,8 +34,11 @@ def head(record: Record) -> str:
 
 
 def accepted(record: Record) -> int:
-    """Bytes that send accepted: of kernel TLS those of the program, not records."""
-    count = {name: record.at(f"counts.{name}") or 0 for name in
+    """Bytes that send accepted, where both ends send those of replies: of kernel TLS those of the
+    program, not records."""
+    parts = [each["counts"] for each in record.sockets("sender")] \
+        if record.workload("pattern") == "rr" else [record.data["counts"]]
+    count = {name: sum(each.get(name) or 0 for each in parts) for name in
              ("accepted_bytes", "tls_carried_bytes", "tls_accepted_bytes")}
     return count["accepted_bytes"] - count["tls_carried_bytes"] + count["tls_accepted_bytes"]
 
@@ -57,8 +61,11 @@ def sites(record: Record, look: Look) -> list[str]:
     if record.backend == "none":
         return []
     wide = (lambda passed: of_message(record, passed)) if columns() >= WIDE else None
-    return tables.sites(record.data, "per byte", lambda _, passed: share_of(record, passed),
-                        exact=look.exact, each=wide)
+    said = folded("", "Of the replies alone: requests, which go the other way, are left out.") \
+        if record.workload("pattern") == "rr" else []
+    return tables.sites(reply_alone(record).data, "per byte",
+                        lambda _, passed: share_of(record, passed), exact=look.exact,
+                        each=wide) + said
 
 
 def laws(record: Record, look: Look) -> list[str]:
