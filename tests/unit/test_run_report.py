@@ -35,7 +35,7 @@ def test_a_run_of_replies_counts_them_alone_as_compare_does():
     data = made(workload__pattern="rr")
     for each in (data, *data["sockets"]):
         for site in each["sites"].values():
-            site["bytes"] = 0
+            site.update(bytes=0, how="measured")
     senders = [each for each in data["sockets"] if each["end"] == "sender"]
     for each in senders:
         each["counts"]["accepted_bytes"] = 600

@@ -231,7 +231,9 @@ def checker(kind: str, dropped: tuple[str, ...]) -> Callable[[Any], Any]:
         import fastjsonschema  # pylint: disable=import-outside-toplevel
     except ImportError as error:
         raise lacks_module(error) from None
-    file = DOCS / f"{kind}.schema.json"
+    # Of the package that pip makes of the reader it lies in the package.
+    own = Path(__file__).resolve().parents[1] / f"{kind}.schema.json"
+    file = own if own.exists() else DOCS / own.name
     try:
         schema = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -21,7 +21,7 @@ def summed(record: Record, site: str) -> dict[str, Any]:
     mine = [each["sites"][site] for end in ends for each in record.sockets(end)]
     counts = [each["bytes"] for each in mine]
     whole = record.site(site)
-    if not mine or None in counts:
+    if not mine or None in counts or whole["bytes"] is None:
         return {**UNKNOWN, "why": whole.get("why") or "no book of a socket has it"}
     if site == BOTH_WAYS and any(counts):
         return {**UNKNOWN, "why": "bytes of requests and replies are not told apart there"}
