@@ -112,6 +112,24 @@ static json_t *causes(void)
 	return rows;
 }
 
+static json_t *cause_commits(void)
+{
+	static const char *const names[] = {
+#define NAME(symbol, name, ...) name,
+		CAUSES(NAME)
+#undef NAME
+	};
+	json_t *rows = json_array();
+
+#define ROW(symbol, commit, title, release, effect)                                                      \
+	json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:s, s:s}", "name", names[CAUSE_##symbol], \
+					      "commit", commit, "title", title, "release", release,      \
+					      "effect", effect));
+	CAUSE_COMMITS(ROW)
+#undef ROW
+	return rows;
+}
+
 /* What tells causes, for documents: callers of a copy, and the rest in words. */
 static json_t *tellers(void)
 {
@@ -285,7 +303,8 @@ int main(void)
 				"watch_verdicts", watch_verdicts(), "limits", limits(),
 				"packet_probes", packet_probes(), "metrics", metrics(),
 				"hooks", all_hooks());
-	int err = !all || json_dumpf(all, stdout, JSON_INDENT(1)) || puts("") < 0;
+	int err = !all || json_object_set_new(all, "cause_commits", cause_commits()) ||
+		  json_dumpf(all, stdout, JSON_INDENT(1)) || puts("") < 0;
 
 	json_decref(all);
 	return err;

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import textwrap
 
 import pytest
 
 from copyscope.common import spread
 from copyscope.compare import command, services, sides
 from copyscope.records import documents
+from copyscope.report import tables
 from helpers import plans, schemas, watches
 from helpers.pictures import made, two_passes, write
 from helpers.records import ROOT
@@ -163,6 +167,26 @@ def test_watches_are_compared_by_what_they_moved(tmp_path, capsys):
     assert [each["ratio"]["median"] for each in point["times"]] == [0.5, 0.5]
     run, = records(tmp_path, made())
     assert command.main([run, str(files[0])]) == 2 and "two of a kind" in capsys.readouterr().err
+
+
+def test_a_cause_names_the_commit_that_changed_it_and_the_claims_of_the_recipe_tell_both_sides(tmp_path, capsys):
+    before, after = made(), made()
+    before["causes"][0]["cause"] = "forwarding hop"
+    after["causes"] = []
+    after["sites"]["late_copy"]["bytes"] = 0
+    files = records(tmp_path, before, after)
+    said = " ".join(compared(capsys, *files).split())
+    assert 'forwarding hop: kernel commit d2527ad3a9e1 ("net: preserve MSG_ZEROCOPY with forwarding"), in Linux 6.17: ' in said
+    assert "kernel: d2527ad3a9e1" in "\n".join(tables.causes(before)) and "d2527ad3a9e1" not in "\n".join(tables.causes(after))
+    page = (ROOT / "docs/CLAIMS.md").read_text(encoding="utf-8")
+    head = page.partition("`copied.toml` is\n\n")[2].partition("\n\nand")[0]
+    copied = tmp_path / "copied.toml"
+    copied.write_text(textwrap.dedent(head))
+    kept = tmp_path / "kept.toml"
+    kept.write_text(re.sub('predicate = ".*"', 'predicate = "run(variant=A3).late_copy == 0 B"', copied.read_text()))
+    claims = [[subprocess.run([ROOT / "tools/claims", "check", file, "--claims", each], capture_output=True, check=False).returncode
+               for each in (copied, kept)] for file in files]
+    assert claims == [[0, 1], [1, 0]]
 
 
 def sampled_watch(seconds: float, sent: int, samples: int, copies: int) -> dict:

@@ -116,6 +116,18 @@ enum cause_place {
 	  "a tunnel or cipher, or a device that cannot, has the kernel compute it, and user " \
 	  "pages may change on the way: zero copy saves no copy there")
 
+/*
+ * X(symbol, commit, title, release, effect): kernel commits that changed what a cause copies, as the commit itself says,
+ * where kernels that the tests boot lie on both sides of it. Reports and comparisons name them.
+ */
+#define CAUSE_COMMITS(X)                                                                                      \
+	X(FORWARDING, "d2527ad3a9e1", "net: preserve MSG_ZEROCOPY with forwarding", "6.17",                   \
+	  "from it on a hop passes pages on; before, it copied them as they arrived")                         \
+	X(LOCAL_DELIVERY, "d2527ad3a9e1", "net: preserve MSG_ZEROCOPY with forwarding", "6.17",               \
+	  "from it on ip_local_deliver_finish copies; before, __netif_receive_skb_core did")                  \
+	X(ARRIVED, "d2527ad3a9e1", "net: preserve MSG_ZEROCOPY with forwarding", "6.17",                      \
+	  "from it on only local delivery and captures copy arriving packets; before, each arrival did")
+
 #define CAUSE_ENUM(symbol, name, place, remedy) CAUSE_##symbol,
 enum known { CAUSES(CAUSE_ENUM) CAUSE_COUNT };
 #undef CAUSE_ENUM

@@ -23,6 +23,12 @@ def column(table: str, key: str) -> dict[str, str]:
     return {row["name"]: row[key] for row in TABLES[table]}
 
 
+def commit_of(cause: str) -> str:
+    """The kernel commit that changed what a cause copies; "" if none is known."""
+    return next((f"{row['commit']} (\"{row['title']}\"), in Linux {row['release']}: {row['effect']}"
+                 for row in TABLES["cause_commits"] if row["name"] == cause), "")
+
+
 def most(what: str) -> int:
     """How many peers, ports or rows a watch tells apart at most."""
     return next(row["most"] for row in TABLES["limits"] if row["name"] == what)

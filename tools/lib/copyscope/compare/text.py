@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copyscope.common import outcomes, spread
-from copyscope.common.tables import column
+from copyscope.common.tables import column, commit_of
 from copyscope.common.text import laid_out, short, size_text, wrapped
 from copyscope.records import copies
 from copyscope.records.copies import Amount
@@ -111,7 +111,10 @@ def cause_lines(match: Match) -> list[str]:
             *([row.cause, row.site, share(row.first), share(row.second)] for row in found)]
     remedies = [line for row in found if row.remedy
                 for line in wrapped(f"  {row.cause}: {row.remedy}", "    ")]
-    return [*(["", *laid_out(rows, {2, 3}), *dict.fromkeys(remedies)] if found else []), *sends]
+    commits = [line for row in found if commit_of(row.cause)
+               for line in wrapped(f"  {row.cause}: kernel commit {commit_of(row.cause)}", "    ")]
+    return [*(["", *laid_out(rows, {2, 3}), *dict.fromkeys([*remedies, *commits])]
+              if found else []), *sends]
 
 
 def counted_of_sweeps(found: list[Match]) -> list[str]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import pwd
 import re
 import shlex
 import signal
@@ -19,6 +18,7 @@ from typing import Any
 
 from copyscope.cli import own_words, value_of, without
 from copyscope.common import programs
+from copyscope.common.caller import caller
 from copyscope.common.errors import CommandError, Refused, Unusable, shown
 from copyscope.common.needs import provide_program
 from copyscope.common.tree import BUILD
@@ -60,10 +60,9 @@ def collector_for(machine: str) -> bytes:
 
 def as_caller() -> dict[str, Any]:
     """With sudo, ssh is of who called it: with the keys and the hosts that this user knows."""
-    caller = os.environ.get("SUDO_UID", "")
-    if os.geteuid() or not caller.isdecimal() or not int(caller):
+    user = caller()
+    if user is None:
         return {"env": dict(os.environ)}
-    user = pwd.getpwuid(int(caller))
     return {"user": user.pw_uid, "group": user.pw_gid,
             "extra_groups": os.getgrouplist(user.pw_name, user.pw_gid),
             "env": {**os.environ, "PATH": programs.FOLDERS, "HOME": user.pw_dir,

@@ -19,8 +19,10 @@ FLAGS, COLOR, COLORS = ("--laws", "--exact"), "--color", ("auto", "always", "nev
 KEPT_MOST, KEPT = 100, "-watch.json"
 # Those that name whom to watch by what copyscope.dispatch.whom finds out.
 NAMES = ("--unit", "--container")
+# What has an answer in place of a watch.
+ANSWERS = ("-h", "-?", "--help", "-V", "--version")
 # Those behind which no value stands as a word of its own.
-VALUELESS = ("-q", "--quiet", "-h", "-?", "--help", "-V", "--version", "--all", "--as-root",
+VALUELESS = ("-q", "--quiet", *ANSWERS, "--all", "--as-root",
              "--detail", "--no-children", "--cpu", "--sizes", "--stacks", NO_KEEP, *FLAGS)
 # A Ctrl-C is for the watch, which tells then what it found; with the others the terminal is given
 # back first, or was another's before.
@@ -54,7 +56,8 @@ def print_what_is_told(channel: int, out: int, looks: dict[str, str]) -> None:
 def read_by(words: list[str]) -> list[str]:
     """Fork the child that prints; the words of a watch that is read by it."""
     words, looks = without_looks(words)
-    make_room()
+    if is_kept(words):
+        make_room()
     channel, told = _socket.socketpair()
     child = os.fork()
     if not child:
@@ -83,6 +86,12 @@ def without_looks(words: list[str]) -> tuple[list[str], dict[str, str]]:
             rest.append(words[at])
         at += 1
     return [*rest, *words[end:]], looks
+
+
+def is_kept(words: list[str]) -> bool:
+    """Whether a watch leaves a record that nobody named a file for."""
+    own = words[:words.index("--")] if "--" in words else words
+    return not {word.partition("=")[0] for word in own} & {NO_KEEP, "--json", *ANSWERS}
 
 
 def make_room() -> None:

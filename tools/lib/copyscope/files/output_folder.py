@@ -6,12 +6,14 @@ import grp
 import os
 import pwd
 import re
+import re
 import secrets
 import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from copyscope.common.caller import caller_uid
 from copyscope.common.errors import Unusable
 
 # A folder is opened step by step, so that nobody but root decides where root's files go.
@@ -34,8 +36,8 @@ class Untrusted(Exception):
 def trusted_users() -> set[int]:
     """Users who could become root without our help."""
     users = {0, os.geteuid(), os.stat(__file__).st_uid}
-    if re.fullmatch(r"[0-9]{1,10}", os.environ.get("SUDO_UID", "")):
-        users.add(int(os.environ["SUDO_UID"]))
+    if (uid := caller_uid()) is not None:
+        users.add(uid)
     # In a user namespace all who have no number in it, such as the real root, are shown as one.
     if Path("/proc/self/uid_map").read_text().split() != ["0", "0", "4294967295"]:
         users.add(int(Path("/proc/sys/kernel/overflowuid").read_text()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-from copyscope.common.tables import SITES, TLS_SITES, column, names
+from copyscope.common.tables import SITES, TLS_SITES, column, commit_of, names
 from copyscope.common.text import bytes_text, share_text
 
 from .page import BAD, Tinted, folded, heads, labelled
@@ -61,6 +61,8 @@ def causes(data: Document, whole: int | None = None, exact: bool = False) -> lis
         said.append(f"{each['cause']:28} {each['site']:12} {amount(each['bytes'], exact)} "
                     f"{share_text(each['bytes'], whole):>9} {calls:>10}")
         said += folded("    ", each["remedy"] or "", 4)
+        if commit := commit_of(each["cause"]):
+            said += folded("    kernel: ", commit, 12)
         if each.get("stack"):
             said += folded("    stack: ", each["stack"], 11)
     return said
