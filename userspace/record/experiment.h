@@ -34,11 +34,18 @@ struct latency {
 	double mean_us, p50_us, p99_us;
 };
 
+/* What came by one of several sockets that listen on one port. */
+struct app_listener {
+	uint64_t connections, accepted_bytes, received_bytes;
+};
+
 struct app_totals {
 	bool known;
 	struct app_socket sum;
 	struct app_socket *sockets;	/* owned */
 	int socket_count;
+	struct app_listener listener[PLAN_LISTENERS_MAX];
+	int listener_count;	/* 0: there was one */
 	int pid;
 	bool completions_read;
 	bool content_unchecked;	/* plan_unchecked_why() has the reason */

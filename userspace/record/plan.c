@@ -105,6 +105,8 @@ const char *plan_unchecked_why(const struct workload_plan *p)
 {
 	if (receiver_has(p->receiver, RECEIVER_BLIND))
 		return "no byte reaches the receiver's memory";
+	if (p->senders > 1)
+		return "messages of several senders may lie between each other";
 	return p->readers ? "readers that may share a socket cannot tell which bytes they got" :
 			    "the pass without probes checks no content; use --verify";
 }

@@ -10,6 +10,7 @@ enum {
 	PLAN_BYTES_MIN = 8,
 	PLAN_BYTES_MAX = 64 << 20,
 	PLAN_THREADS_MAX = 1024,
+	PLAN_LISTENERS_MAX = 16,
 	PLAN_SECONDS_MAX = 86400,
 };
 #define PLAN_MESSAGES_MAX (1ull << 40)
@@ -26,6 +27,9 @@ struct workload_plan {
 	uint64_t messages;	/* 0: run for .seconds */
 	double seconds;
 	int readers;		/* threads that share each socket; 0: one, message by message */
+	int senders;		/* threads that send on each socket; 0: one */
+	int listeners;		/* sockets that share the server's port; 0: one */
+	char cpus[2][256];	/* of the sender's and the receiver's threads, as listed; empty: any */
 	unsigned int behaviours;	/* a set, as userspace/tables/behaviours.h has them */
 	bool unchecked;		/* memory is filled once, and nobody reads what arrives */
 	uint64_t memlock_bytes;	/* RLIMIT_MEMLOCK of both ends; 0: as it was */

@@ -434,6 +434,26 @@ static json_t *behaviours_json(const struct workload_plan *p)
 	return list;
 }
 
+/* Each listener's share; NULL if there was one. */
+static json_t *listeners_json(const struct app_totals *app)
+{
+	json_t *list = app->listener_count ? json_array() : NULL;
+
+	for (int i = 0; i < app->listener_count; i++)
+		json_array_append_new(list, json_pack("{s:I, s:I, s:I}",
+			"connections", (json_int_t)app->listener[i].connections,
+			"accepted_bytes", (json_int_t)app->listener[i].accepted_bytes,
+			"received_bytes", (json_int_t)app->listener[i].received_bytes));
+	return list;
+}
+
+/* NULL if threads may run anywhere. */
+static json_t *cpus_json(const struct workload_plan *p)
+{
+	return *p->cpus[END_SENDER] ? json_pack("{s:s, s:s}", "sender", p->cpus[END_SENDER], "receiver",
+						p->cpus[END_RECEIVER]) : NULL;
+}
+
 static json_t *workload_json(const struct record *r)
 {
 	const struct workload_plan *p = &r->experiment->plan;
@@ -452,6 +472,9 @@ static json_t *workload_json(const struct record *r)
 	if (r->experiment->fifo)
 		put(o, "scheduling", text("fifo"));
 	put_if(o, "behaviours", behaviours_json(p));
+	put_if(o, "senders", p->senders ? json_integer(p->senders) : NULL);
+	put_if(o, "cpus", cpus_json(p));
+	put_if(o, "listeners", listeners_json(tx));
 	put(o, "seconds", p->messages ? json_null() : json_real(p->seconds));
 	put_moved(o, tx, rx);
 	put(o, "gather_bytes", integer_if(tx->known, tx->sum.gather_bytes));

@@ -386,7 +386,8 @@ static int check_tls(void)
 
 int room_check(const struct workload_plan *plan)
 {
-	uint64_t senders = plan->threads, receivers = senders * (plan->readers ? plan->readers : 1);
+	uint64_t sockets = plan->threads, senders = sockets * (plan->senders ? plan->senders : 1);
+	uint64_t receivers = sockets * (plan->readers ? plan->readers : 1);
 	uint64_t tasks = senders + receivers + OTHER_TASKS;
 
 	if (plan_has_tls(plan) && check_tls())
@@ -394,5 +395,5 @@ int room_check(const struct workload_plan *plan)
 	/* A thread of the kernel's for each sender counts as the sender's. */
 	if (variant_has(plan->variant, VARIANT_POLLED))
 		tasks += senders;
-	return check_descriptors(plan_has_rings(plan) ? 2 * senders : senders) || check_tasks(tasks) || check_rings(plan) ? -1 : 0;
+	return check_descriptors(plan_has_rings(plan) ? 2 * sockets : sockets) || check_tasks(tasks) || check_rings(plan) ? -1 : 0;
 }

@@ -2,6 +2,7 @@
 /* Parses the command line of trace_run: bad input ends here, before anything is touched. */
 #include "userspace/run/options.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "userspace/common/option_values.h"
+#include "userspace/common/system/cpu_list.h"
 #include "userspace/counters/model.h"
 #include "userspace/record/plan.h"
 #include "userspace/record/record.h"
@@ -48,7 +50,7 @@ static void options_list(void)
 }
 
 enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, KEY_BACKEND,
-       KEY_JSON, KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_MODULES, KEY_READERS, KEY_MEMLOCK,
+       KEY_JSON, KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_MODULES, KEY_READERS, KEY_SENDERS, KEY_LISTENERS, KEY_CPUS, KEY_MEMLOCK,
        KEY_OPTMEM, KEY_ARCH, KEY_COST, KEY_VERIFY, KEY_BEHAVIOURS, KEY_PASS, KEY_COUNTERS,
        KEY_LAWS, KEY_EXACT, KEY_COLOR, KEY_LIST, KEY_RUNS,
        KEY_ALTERNATE, KEY_BLOCK, KEY_STARTS };
@@ -73,6 +75,12 @@ static const struct argp_option option_table[] = {
 	{ "receiver", KEY_RECEIVER, "R", 0, "one of: " RECEIVER_NAMES "(default: recv, or what the variant needs)", 1 },
 	{ "readers", KEY_READERS, "N", 0,
 	  "instead: N threads share each socket and recv() whatever comes, unchecked", 1 },
+	{ "senders", KEY_SENDERS, "N", 0, "N threads send on each socket together, unchecked", 1 },
+	{ "listeners", KEY_LISTENERS, "N", 0,
+	  "N sockets listen on the server's port (SO_REUSEPORT), at most 16", 1 },
+	{ "cpus", KEY_CPUS, "LIST[/LIST]", 0,
+	  "keep thread N of each end on the Nth processor of LIST, in turn, as 0,2-3/1 of sender and receiver; P or E: such "
+	  "cores", 1 },
 	{ "behaviours", KEY_BEHAVIOURS, "LIST", 0,
 	  "what published programs do otherwise: names of the list below, with commas", 1 },
 	{ "messages", KEY_MESSAGES, "N", 0, "stop after N messages in all; k and M multiply", 1 },
@@ -121,6 +129,23 @@ static const struct argp_option option_table[] = {
 	{ "version", 'V', NULL, 0, "show the release and the commit that was built", -1 },
 	{},
 };
+
+/* "LIST", or one for each end. */
+static void parse_cpus(const char *text, struct workload_plan *plan)
+{
+	const char *slash = strchr(text, '/');
+	int first = slash ? slash - text : (int)strlen(text);
+	struct cpu_list list;
+
+	snprintf(plan->cpus[END_SENDER], sizeof(plan->cpus[END_SENDER]), "%.*s", first, text);
+	snprintf(plan->cpus[END_RECEIVER], sizeof(plan->cpus[END_RECEIVER]), "%s", slash ? slash + 1 : text);
+	for (int e = 0; e < END_COUNT; e++) {
+		int err = strlen(text) < sizeof(plan->cpus[e]) ? cpu_list_parse(plan->cpus[e], &list) : -EINVAL;
+
+		if (err)
+			options_fail("--cpus: %s", cpu_list_fault(err));
+	}
+}
 
 static void parse_break(const char *value, struct options *o)
 {
@@ -238,6 +263,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_READERS:
 		o->plan.readers = options_whole(arg, 1, PLAN_THREADS_MAX, "--readers");
+		break;
+	case KEY_SENDERS:
+		o->plan.senders = options_whole(arg, 1, PLAN_THREADS_MAX, "--senders");
+		break;
+	case KEY_LISTENERS:
+		o->plan.listeners = options_whole(arg, 1, PLAN_LISTENERS_MAX, "--listeners");
+		break;
+	case KEY_CPUS:
+		parse_cpus(arg, &o->plan);
 		break;
 	case KEY_BEHAVIOURS:
 		if (behaviours_read(arg, &o->plan.behaviours))
@@ -387,6 +421,20 @@ static void check_variant(const struct workload_plan *plan)
 		options_fail("udp and udp-zc: %s", fault);
 }
 
+/* What threads of one socket, sockets of one port and processors go without. */
+static void check_threads(const struct options *o)
+{
+	const struct workload_plan *plan = &o->plan;
+	const char *fault = plan->senders ?
+		senders_fault(variant_traits(plan->variant), !strcmp(plan->pattern, "rr")) : NULL;
+
+	if (fault)
+		options_fail("--senders: %s", fault);
+	if ((plan->senders || plan->listeners || *plan->cpus[END_SENDER]) &&
+	    (path_has(o->request.kind, PATH_TWO_HOSTS) || *plan->alternate))
+		options_fail("%s", "--senders, --listeners and --cpus are of one host and one variant: leave them out");
+}
+
 /* What cannot be had of variants that alternate. */
 static void check_alternation(struct options *o)
 {
@@ -440,9 +488,12 @@ void options_parse(int argc, char **argv, struct options *o)
 								  variant_traits(o->plan.variant)));
 	check_variant(&o->plan);
 	check_alternation(o);
+	check_threads(o);
 	if (o->plan.readers)
 		strcpy(o->plan.receiver, "drain");
-	o->plan.unchecked = o->no_probes && !o->verify;
+	if (o->plan.senders > 1 && o->verify)
+		options_fail("%s", "--verify: messages of several senders may lie between each other");
+	o->plan.unchecked = o->plan.senders > 1 || (o->no_probes && !o->verify);
 	check_limits(&o->plan, o->request.kind);
 	if (o->both && path_has(o->request.kind, PATH_TWO_HOSTS))
 		options_fail("%s", "--pass both: two hosts make one pass; use --pass counted or timed");

@@ -78,6 +78,14 @@ const char *ways_fault(const unsigned int traits[], int count)
 				NULL;
 }
 
+const char *senders_fault(unsigned int traits, bool replies)
+{
+	if (replies)
+		return "a reply has one sender: use --pattern stream";
+	return traits & ~VARIANT_ASKS ? "the variant must send by plain calls alone, without notifications, TLS, rings, pipes "
+					"and datagrams: A1, A2, A3-unset and the like" : NULL;
+}
+
 bool variant_has(const char *name, unsigned int traits)
 {
 	return row_has(variant_rows, VARIANT_COUNT, name, traits);

@@ -115,6 +115,9 @@ static inline bool traits_reference(unsigned int traits)
 /* What a variant with these traits cannot do together with the rest of a plan; NULL: nothing is wrong. */
 const char *variant_fault(unsigned int traits, bool replies, bool readers, const char *receiver);
 
+/* What a variant with these traits cannot do from several threads on one socket; NULL: nothing is wrong. */
+const char *senders_fault(unsigned int traits, bool replies);
+
 /* What variants with these traits cannot do in turns on one connection; NULL: nothing is wrong. */
 const char *ways_fault(const unsigned int traits[], int count);
 

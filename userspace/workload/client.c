@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "userspace/common/clock.h"
-#include "userspace/common/guest_marker.h"
 #include "userspace/workload/blocks.h"
 #include "userspace/workload/run.h"
 #include "userspace/workload/stream/endpoint.h"
@@ -22,6 +21,8 @@
 
 struct reader {
 	pthread_t thread;
+	const struct worker *worker;
+	unsigned int number;
 	const struct connection *connection; /* shared: nobody writes to it while readers run */
 	uint64_t received_bytes, recv_calls, last_byte_ns;
 	enum outcome outcome;
@@ -46,7 +47,7 @@ static void *reader_work(void *data)
 	struct reader *reader = data;
 	char buffer[READERS_BUFFER_BYTES];
 
-	marker_store(MARKER_RECEIVER);
+	worker_begin(reader->worker, reader->number, reader->worker->settings->readers);
 	do
 		reader->outcome = read_once(reader, buffer);
 	while (reader->outcome == OUTCOME_OK);
@@ -81,7 +82,7 @@ static enum outcome readers_drain(struct worker *worker)
 		return OUTCOME_FAILED;
 	}
 	for (unsigned int i = 0; i < n; i++)
-		readers[i] = (struct reader){ .connection = connection };
+		readers[i] = (struct reader){ .worker = worker, .number = i, .connection = connection };
 	for (int err = 0; started < n && !err; started += !err) {
 		err = pthread_create(&readers[started].thread, NULL, reader_work,
 				     &readers[started]);
@@ -218,9 +219,9 @@ static void *work(void *data)
 	struct receiver receiver;
 	enum outcome outcome;
 
-	worker_announce(settings);
 	if (settings->readers)
 		return worker_finish(worker, readers_drain(worker));
+	worker_begin(worker, 0, 1);
 	if (settings->datagrams && !settings->in_blocks)
 		return worker_finish(worker, drain_datagrams(worker));
 	if (!worker->connection->latency)

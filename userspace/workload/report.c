@@ -158,6 +158,36 @@ static json_t *connections_to_json(const struct run *run)
 	return list;
 }
 
+/* What came by listener @number. */
+static unsigned int listener_share(const struct run *run, unsigned int number, struct totals *totals)
+{
+	unsigned int connections = 0;
+
+	*totals = (struct totals){};
+	for (unsigned int i = 0; i < run->n_workers; i++) {
+		if (run->worker[i]->listener != number)
+			continue;
+		totals_add(totals, &run->worker[i]->connection->totals);
+		connections++;
+	}
+	return connections;
+}
+
+static json_t *listeners_to_json(const struct run *run)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < run->settings->listeners; i++) {
+		struct totals totals;
+		unsigned int connections = listener_share(run, i, &totals);
+
+		json_array_append_new(list, json_pack("{s:I, s:I, s:I}", "connections", (json_int_t)connections,
+			"accepted_bytes", (json_int_t)totals.accepted_bytes,
+			"received_bytes", (json_int_t)totals.received_bytes));
+	}
+	return list;
+}
+
 static json_t *column(const struct block *blocks, size_t count, size_t offset)
 {
 	json_t *list = json_array();
@@ -213,6 +243,8 @@ static json_t *report_to_json(const struct run *run, const struct summary *summa
 	put(root, "stopped_by", integer_if(stop_state->signal, stop_state->signal));
 	put(root, "complaint", text_or_null(first_complaint()));
 	put(root, "connections", connections_to_json(run));
+	if (settings->listeners > 1)
+		put(root, "listeners", listeners_to_json(run));
 	if (run->alternation)
 		put(root, "alternation", alternation_to_json(run));
 	return root;
@@ -280,6 +312,13 @@ static void report_to_people(const struct run *run, const struct summary *summar
 		       (double)latency_percentile_ns(summary->latency, 0.50) / NS_PER_US,
 		       (double)latency_percentile_ns(summary->latency, 0.99) / NS_PER_US,
 		       latency_what(settings));
+	for (unsigned int i = 0; settings->listeners > 1 && i < settings->listeners; i++) {
+		struct totals share;
+		unsigned int connections = listener_share(run, i, &share);
+
+		printf("listener %-6u %u connections, %" PRIu64 " bytes sent, %" PRIu64 " received\n", i + 1,
+		       connections, share.accepted_bytes, share.received_bytes);
+	}
 	if (server)
 		print_sent(totals, settings);
 	if (run->alternation)

@@ -37,6 +37,7 @@ struct worker *run_add(struct run *run, struct connection *connection)
 	worker->settings = run->settings;
 	worker->connection = connection;
 	worker->joined = true; /* until it has a thread */
+	worker->number = run->n_workers;
 	run->worker[run->n_workers++] = worker;
 	return worker;
 }
@@ -44,6 +45,15 @@ struct worker *run_add(struct run *run, struct connection *connection)
 void worker_announce(const struct settings *settings)
 {
 	marker_store(settings->role == ROLE_SERVER ? MARKER_SENDER : MARKER_RECEIVER);
+}
+
+void worker_begin(const struct worker *worker, unsigned int which, unsigned int count)
+{
+	int err = cpu_list_hold(&worker->settings->cpus, worker->number * count + which);
+
+	if (err)
+		die("cannot keep a thread on its processor: %s", strerror(-err));
+	worker_announce(worker->settings);
 }
 
 int run_start(struct run *run, struct worker *worker, void *(*serve)(void *))

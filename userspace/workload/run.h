@@ -19,6 +19,8 @@ struct worker {
 	struct alternation *alternation; /* server: in step with other connections; else NULL */
 	pthread_t thread;
 	pid_t process;          /* in place of a thread; else 0 */
+	unsigned int number;    /* among the workers, from 0 */
+	unsigned int listener;  /* server: which took the connection, from 0 */
 	bool joined;
 	atomic_bool done;
 };
@@ -45,6 +47,10 @@ void run_fork(struct run *run, void *(*serve)(void *));
 
 /* Called by the thread, last of all: close the socket, leave the totals. */
 void *worker_finish(struct worker *worker, enum outcome outcome);
+
+/* Called by thread @which of the worker's @count, first of all: stay on a processor, if one is asked for, and tell the
+ * plugin of an emulator which end this is. */
+void worker_begin(const struct worker *worker, unsigned int which, unsigned int count);
 
 /* Tells the plugin of an emulator, where there is one, which end this thread works for. */
 void worker_announce(const struct settings *settings);

@@ -10,6 +10,7 @@
 #include "userspace/workload/alternation.h"
 #include "userspace/workload/run.h"
 #include "userspace/workload/sender.h"
+#include "userspace/workload/senders.h"
 #include "userspace/workload/stream/endpoint.h"
 #include "userspace/workload/stream/fail.h"
 #include "userspace/workload/stream/stop.h"
@@ -67,6 +68,8 @@ static enum outcome serve_with(struct worker *worker, struct team *team)
 		return OUTCOME_FAILED;
 	if (worker->alternation)
 		outcome = alternation_serve(worker->alternation, team);
+	else if (settings->senders > 1)
+		outcome = senders_serve(worker, sender);
 	else if (settings->pattern == PATTERN_STREAM)
 		outcome = serve_stream(worker, sender);
 	else
@@ -84,7 +87,7 @@ static void *serve(void *data)
 	const struct settings *settings = worker->settings;
 	struct team *team = worker->team;
 
-	worker_announce(settings);
+	worker_begin(worker, 0, 1);
 	if (!team)
 		team = team_of(settings);
 	worker_finish(worker, team ? serve_with(worker, team) : OUTCOME_FAILED);
@@ -109,7 +112,7 @@ static void connection_limit(struct connection *connection, const struct setting
 		connection->deadline_ns = connection->start_ns + settings->duration_ns;
 }
 
-static void server_admit(struct run *run, int fd)
+static void server_admit(struct run *run, int fd, unsigned int listener)
 {
 	const struct settings *settings = run->settings;
 	struct connection *connection;
@@ -138,6 +141,7 @@ static void server_admit(struct run *run, int fd)
 	if (run->prepared)
 		worker->team = run->prepared[run->n_workers - 1];
 	worker->alternation = run->alternation;
+	worker->listener = listener;
 	run_start(run, worker, serve);
 }
 
@@ -177,16 +181,12 @@ static bool server_wants_more(const struct run *run)
 	return !clients || (run->n_workers < clients && !run->failed);
 }
 
-static void server_accept(struct run *run, int listener)
+static void server_accept(struct run *run, int listener, unsigned int number)
 {
-	struct pollfd wait = { .fd = listener, .events = POLLIN };
-	int fd;
+	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 
-	if (poll(&wait, 1, STOP_TICK_MS) <= 0)
-		return;
-	fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 	if (fd >= 0) {
-		server_admit(run, fd);
+		server_admit(run, fd, number);
 	} else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
 		if (!run->failed)
 			complain("cannot accept a client: %s: raise RLIMIT_NOFILE or free memory",
@@ -197,21 +197,47 @@ static void server_accept(struct run *run, int listener)
 	/* Anything else is a client that went away before it was accepted. */
 }
 
+/* Returns the port that all listen on. */
+static unsigned int server_listen(const struct settings *settings, struct pollfd *wait)
+{
+	struct sockaddr_storage address = settings->address;
+	unsigned int port = 0;
+
+	for (unsigned int i = 0; i < settings->listeners; i++) {
+		wait[i] = (struct pollfd){ .events = POLLIN };
+		wait[i].fd = endpoint_listen(&address, settings->listeners > 1, &port);
+		endpoint_set_port(&address, port);
+	}
+	return port;
+}
+
+static void server_wait(struct run *run, struct pollfd *wait)
+{
+	unsigned int listeners = run->settings->listeners;
+
+	if (poll(wait, listeners, STOP_TICK_MS) <= 0)
+		return;
+	for (unsigned int i = 0; i < listeners && server_wants_more(run); i++)
+		if (wait[i].revents)
+			server_accept(run, wait[i].fd, i);
+}
+
 void server_run(struct run *run)
 {
+	struct pollfd wait[LISTENERS_MAX];
+	unsigned int port = server_listen(run->settings, wait);
 	struct watch watch;
-	unsigned int port;
-	int listener = endpoint_listen(&run->settings->address, &port);
 
 	if (prepare(run) || parent_wait(run->settings, port))
 		run->failed = true;
 	worker_announce(run->settings);
 	watch_begin(&watch, run);
 	while (server_wants_more(run)) {
-		server_accept(run, listener);
+		server_wait(run, wait);
 		watch_step(&watch, run);
 	}
-	close(listener);
+	for (unsigned int i = 0; i < run->settings->listeners; i++)
+		close(wait[i].fd);
 	watch_join_all(&watch, run);
 	unprepare(run);
 }

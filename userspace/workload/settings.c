@@ -66,7 +66,7 @@ enum option_key {
 	KEY_CLIENTS, KEY_MAX_CLIENTS, KEY_READERS, KEY_JSON, KEY_READY_FD, KEY_GO_FD,
 	KEY_PATIENCE, KEY_FROM, KEY_CHECK, KEY_COUNT_FIN,
 	KEY_BEHAVIOURS, KEY_GUEST_MARKER, KEY_DATAGRAMS,
-	KEY_ALTERNATE, KEY_BLOCK, KEY_IN_BLOCKS,
+	KEY_ALTERNATE, KEY_BLOCK, KEY_IN_BLOCKS, KEY_SENDERS, KEY_LISTENERS, KEY_CPUS,
 };
 
 /* What has been read so far, before defaults. */
@@ -93,6 +93,8 @@ struct draft {
 	{ "check", KEY_CHECK, "WHAT", 0,                                                     \
 	  "content (default: fill each message anew, check what arrives) or none (fill memory " \
 	  "once, before the first connection)", 2 },                                        \
+	{ "cpus", KEY_CPUS, "LIST", 0,                                                       \
+	  "keep thread N on the Nth processor of LIST, in turn: 0,2-3; P or E for such cores", 2 }, \
 	{ "behaviours", KEY_BEHAVIOURS, "LIST", 0,                                           \
 	  "names of the list below, with commas between them; each end obeys its own", 2 },  \
 	{ 0, 0, 0, 0, "For a program that starts this one:", 4 },                            \
@@ -120,6 +122,9 @@ static const struct argp_option server_options[] = {
 	{ "clients", KEY_CLIENTS, "T", 0, "serve exactly T clients, then end", 3 },
 	{ "max-clients", KEY_MAX_CLIENTS, "K", 0, "close one more than K at once (default 64)",
 	  3 },
+	{ "senders", KEY_SENDERS, "N", 0,
+	  "N threads send on each socket together; with --check none at both ends", 3 },
+	{ "listeners", KEY_LISTENERS, "N", 0, "N sockets listen on one port (SO_REUSEPORT), at most 16", 3 },
 	{ "from", KEY_FROM, "ADDR", 0, "close connections from other addresses (default: none)", 3 },
 	{ 0 },
 };
@@ -178,6 +183,14 @@ static void alternate_parse(char *list, struct settings *settings)
 	settings->alternates = true;
 }
 
+static void cpus_parse(const char *text, struct cpu_list *list)
+{
+	int err = cpu_list_parse(text, list);
+
+	if (err)
+		usage_error("--cpus %s: %s", printable(text), cpu_list_fault(err));
+}
+
 static bool check_parse(const char *name)
 {
 	if (strcmp(name, "content") && strcmp(name, "none"))
@@ -221,6 +234,12 @@ static error_t amount_parse(int key, const char *text, struct draft *draft)
 		settings->max_clients = number_parse("--max-clients", text, NUMBER_WITH_SUFFIX, 1,
 						     THREADS_MAX);
 		draft->max_clients_given = true;
+		return 0;
+	case KEY_SENDERS:
+		settings->senders = number_parse("--senders", text, NUMBER_WITH_SUFFIX, 1, THREADS_MAX);
+		return 0;
+	case KEY_LISTENERS:
+		settings->listeners = number_parse("--listeners", text, NUMBER_PLAIN, 1, LISTENERS_MAX);
 		return 0;
 	case KEY_READERS:
 		settings->readers = number_parse("--readers", text, NUMBER_WITH_SUFFIX, 1,
@@ -296,6 +315,9 @@ static error_t option_parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_IN_BLOCKS:
 		settings->in_blocks = true;
+		return 0;
+	case KEY_CPUS:
+		cpus_parse(text, &settings->cpus);
 		return 0;
 	case KEY_GUEST_MARKER:
 		settings->guest_marker = true;
@@ -429,6 +451,18 @@ static void datagrams_complete(struct settings *settings)
 		usage_error("%s: %s", settings->variant ? settings->variant->row->name : "--datagrams", fault);
 }
 
+/* Threads that send on one socket know nothing of each other's bytes. */
+static void senders_complete(const struct settings *settings)
+{
+	if (!settings->senders)
+		return;
+	if (settings->alternates || senders_fault(settings->variant->row->traits, settings->pattern == PATTERN_RR))
+		usage_error("--senders: %s", settings->alternates ? "variants that take turns have one sender" :
+				 senders_fault(settings->variant->row->traits, settings->pattern == PATTERN_RR));
+	if (settings->check_content)
+		usage_error("--senders: messages may lie between each other: give --check none at both ends");
+}
+
 static void settings_complete(struct draft *draft)
 {
 	struct settings *settings = draft->settings;
@@ -459,6 +493,7 @@ static void settings_complete(struct draft *draft)
 								 settings->variant->row->traits));
 	datagrams_complete(settings);
 	alternation_complete(settings);
+	senders_complete(settings);
 	if (decides && !settings->messages && !settings->duration_ns)
 		settings->duration_ns = DEFAULT_DURATION_NS;
 }
@@ -495,7 +530,7 @@ void settings_parse(struct settings *settings, int argc, char **argv)
 	*settings = (struct settings){ .max_clients = DEFAULT_MAX_CLIENTS, .ready_fd = -1,
 				       .go_fd = -1, .receiver = receive_method_find("recv"),
 				       .block_ns = DEFAULT_BLOCK_MS * NS_PER_MS,
-				       .check_content = true };
+				       .listeners = 1, .check_content = true };
 	if (argc > 1 && !strcmp(argv[1], "server")) {
 		settings->role = ROLE_SERVER;
 		argp = &server_argp;

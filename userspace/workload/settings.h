@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "userspace/common/system/cpu_list.h"
 #include "userspace/tables/behaviours.h"
 #include "userspace/tables/blocks.h"
 #include "userspace/workload/receiver.h"
@@ -16,6 +17,7 @@
 #define BYTES_MIN 8
 #define BYTES_MAX (64ull << 20)
 #define THREADS_MAX 1024
+#define LISTENERS_MAX 16
 
 enum role { ROLE_SERVER, ROLE_CLIENT };
 enum pattern { PATTERN_STREAM, PATTERN_RR };
@@ -36,6 +38,9 @@ struct settings {
 	unsigned int threads;    /* client: connections; server: --clients, 0: not given */
 	unsigned int max_clients;
 	unsigned int readers;    /* client: threads that share each socket; 0: not given */
+	unsigned int senders;    /* server: threads that share each socket; 0: not given */
+	unsigned int listeners;  /* server: sockets that share the port; 1: as usual */
+	struct cpu_list cpus;    /* where its threads stay, in turn */
 	struct sockaddr_storage address; /* with the port */
 	struct sockaddr_storage from;    /* server: no client of another address; AF_UNSPEC: any */
 	unsigned int behaviours; /* a set of BEHAVIOUR_BIT()s */

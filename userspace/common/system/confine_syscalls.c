@@ -95,6 +95,8 @@ static const int transfers[] = {
 	/* Pages of a file or a pipe. */
 	SCMP_SYS(sendfile), SCMP_SYS(splice), SCMP_SYS(vmsplice), SCMP_SYS(pipe2), SCMP_SYS(memfd_create),
 	SCMP_SYS(ftruncate), SCMP_SYS(pread64),
+	/* A thread that is to stay on a processor. */
+	SCMP_SYS(sched_setaffinity),
 	/* A client whose connections are processes. */
 	SCMP_SYS(wait4), SCMP_SYS(rt_sigtimedwait), SCMP_SYS(getppid), END,
 };

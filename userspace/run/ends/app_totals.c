@@ -83,6 +83,22 @@ static void read_sockets(struct reading *in, const json_t *array, struct app_tot
 		read_socket(in, json_array_get(array, i), &totals->sockets[totals->socket_count++]);
 }
 
+static void read_listeners(struct reading *in, const json_t *array, struct app_totals *totals)
+{
+	size_t count = json_array_size(array);
+
+	in->wrong |= count > PLAN_LISTENERS_MAX;
+	for (size_t i = 0; !in->wrong && i < count; i++) {
+		const json_t *o = json_array_get(array, i);
+
+		totals->listener[totals->listener_count++] = (struct app_listener){
+			.connections = get_count(in, o, "connections"),
+			.accepted_bytes = get_count(in, o, "accepted_bytes"),
+			.received_bytes = get_count(in, o, "received_bytes"),
+		};
+	}
+}
+
 /* Two numbers of blocks may be unknown: false for any other. */
 static bool not_known(const char *number, struct app_totals *totals)
 {
@@ -144,6 +160,7 @@ int app_totals_read(const json_t *root, struct app_totals *totals)
 	totals->stopped_by = get_up_to(&in, root, "stopped_by", NSIG - 1);
 	read_text(root, "complaint", totals->complaint, sizeof(totals->complaint));
 	read_sockets(&in, json_object_get(root, "connections"), totals);
+	read_listeners(&in, json_object_get(root, "listeners"), totals);
 	read_blocks(&in, json_object_get(root, "alternation"), totals);
 	totals->known = !in.wrong;
 	if (totals->known)

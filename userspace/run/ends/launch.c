@@ -259,6 +259,7 @@ void child_end(struct child *c)
 int ends_launch(struct child children[END_COUNT], const char *workload,
 		const struct workload_plan *plan, const struct path *path)
 {
+	char senders[24] = "--json", listeners[24] = "--json", cpus[END_COUNT][280] = { "--json", "--json" };
 	char bytes[24], threads[24], readers[24], port[24], amount[40], alternate[224], block[24];
 	const char *check = plan->unchecked ? "none" : "content";
 	struct behaviour_names behaviours = plan_behaviours(plan);
@@ -271,13 +272,13 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 	const char *marker = plan->modelled ? "--guest-marker" : "--json";
 	bool alternates = *plan->alternate;
 	const char *server[] = { workload, "server", alternates ? alternate : plan->variant, bytes, "--json", fault, marker,
-				 alternates ? block : "--json",
+				 alternates ? block : "--json", senders, listeners, cpus[END_SENDER],
 				 "--patience", PATIENCE_S,
 				 "--listen", path->address, "--port", port, "--pattern", plan->pattern,
 				 "--check", check, "--behaviours", behaviours.text, "--clients", threads, how_long, amount,
 				 *path->from ? "--from" : NULL, path->from, NULL };
 	const char *client[] = { workload, "client", bytes, threads, "--json", fault, marker, carrier,
-				 alternates ? "--in-blocks" : "--json",
+				 alternates ? "--in-blocks" : "--json", cpus[END_RECEIVER],
 				 "--patience", PATIENCE_S,
 				 "--connect", path->address, "--port", port, "--pattern", plan->pattern,
 				 "--check", check, "--behaviours", behaviours.text,
@@ -293,6 +294,13 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 	snprintf(readers, sizeof(readers), "%d", plan->readers);
 	snprintf(alternate, sizeof(alternate), "--alternate=%s", plan->alternate);
 	snprintf(block, sizeof(block), "--block=%d", plan->block_ms);
+	if (plan->senders)
+		snprintf(senders, sizeof(senders), "--senders=%d", plan->senders);
+	if (plan->listeners)
+		snprintf(listeners, sizeof(listeners), "--listeners=%d", plan->listeners);
+	for (int e = 0; e < END_COUNT; e++)
+		if (*plan->cpus[e])
+			snprintf(cpus[e], sizeof(cpus[e]), "--cpus=%s", plan->cpus[e]);
 	if (plan->messages)
 		snprintf(amount, sizeof(amount), "%llu", (unsigned long long)plan->messages);
 	else

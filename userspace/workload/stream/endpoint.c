@@ -60,6 +60,14 @@ static unsigned int address_port(const struct sockaddr_storage *address)
 	return ntohs(((const struct sockaddr_in *)address)->sin_port);
 }
 
+void endpoint_set_port(struct sockaddr_storage *address, unsigned int port)
+{
+	if (address->ss_family == AF_INET6)
+		((struct sockaddr_in6 *)address)->sin6_port = htons(port);
+	else
+		((struct sockaddr_in *)address)->sin_port = htons(port);
+}
+
 bool endpoint_is_from(int fd, const struct sockaddr_storage *address)
 {
 	const struct sockaddr_in6 *wanted = (const struct sockaddr_in6 *)address;
@@ -80,7 +88,7 @@ bool endpoint_is_from(int fd, const struct sockaddr_storage *address)
 	       found->sin6_scope_id == wanted->sin6_scope_id;
 }
 
-int endpoint_listen(const struct sockaddr_storage *address, unsigned int *port)
+int endpoint_listen(const struct sockaddr_storage *address, bool shares_port, unsigned int *port)
 {
 	struct sockaddr_storage bound;
 	socklen_t len = sizeof(bound);
@@ -92,6 +100,8 @@ int endpoint_listen(const struct sockaddr_storage *address, unsigned int *port)
 	if (fd < 0)
 		die("cannot make a socket: %s", strerror(errno));
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (shares_port && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one)))
+		die("cannot share a port: %s", strerror(errno));
 	if (bind(fd, (const struct sockaddr *)address, address_bytes(address)) ||
 	    listen(fd, BACKLOG))
 		die("cannot listen on %s: %s: choose another --listen or --port", text,

@@ -15,7 +15,9 @@ bool endpoint_parse(const char *text, unsigned int port, struct sockaddr_storage
 bool endpoint_is_from(int fd, const struct sockaddr_storage *address);
 
 /* Returns a listening, non-blocking socket and its port, or dies. */
-int endpoint_listen(const struct sockaddr_storage *address, unsigned int *port);
+int endpoint_listen(const struct sockaddr_storage *address, bool shares_port, unsigned int *port);
+
+void endpoint_set_port(struct sockaddr_storage *address, unsigned int port);
 
 /*
  * Connects, for up to 2 s while nobody listens yet. Returns a socket, -1 after a complaint or

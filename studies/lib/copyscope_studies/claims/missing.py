@@ -77,6 +77,13 @@ def waits(verdicts: Iterable[Verdict]) -> list[Wait]:
     return [wait_of(each) for each in verdicts if each.word == UNDECIDED]
 
 
+def worth(of: Wait, chosen: list[str], left: list[Wait]) -> tuple[float, int]:
+    """How many claims the runs of one would complete, for each run that is not chosen yet."""
+    more = set(of.runs) - set(chosen)
+    decided = sum(more | set(chosen) >= set(each.runs) for each in left)
+    return decided / len(more), -len(more)
+
+
 def plan(open_: list[Wait]) -> list[tuple[str, list[str]]]:
     """The runs of these claims in such an order that the first few may decide the most, each with
     the claims that then have all they need. A claim without runs is in none."""
@@ -84,13 +91,7 @@ def plan(open_: list[Wait]) -> list[tuple[str, list[str]]]:
     chosen: list[str] = []
     steps: list[tuple[str, list[str]]] = []
     while left:
-        def worth(of: Wait) -> tuple[float, int]:
-            more = set(of.runs) - set(chosen)
-            then = more | set(chosen)
-            decided = sum(then >= set(each.runs) for each in left)
-            return decided / len(more), -len(more)
-
-        best = max(left, key=worth)
+        best = max(left, key=lambda each: worth(each, chosen, left))
         for need in [each for each in best.runs if each not in chosen]:
             chosen.append(need)
             done = [each.id for each in left if set(each.runs) <= set(chosen)]
