@@ -12,6 +12,7 @@ from helpers.records import needs_root, run
 from helpers.workload import client, run_plain, server
 
 MESSAGES, BYTES, THREADS = 401, 4093, 6
+DEVICES = "/sys/bus/event_source/devices"
 CPUS = sorted(os.sched_getaffinity(0))
 PLAIN = ("--messages", MESSAGES, "--check", "none", "--json")
 
@@ -26,6 +27,13 @@ def places(pid):
     return found
 
 
+def ran_on(end, count):
+    """The processors that its threads ran on, once there are so many and each is where it may be."""
+    wait_until(lambda: len(places(end.process.pid)) == count)
+    wait_until(lambda: all(allowed == ran for allowed, ran in places(end.process.pid)))
+    return sorted(int(ran) for _, ran in places(end.process.pid))
+
+
 @pytest.mark.parametrize("readers", [0, 2])
 def test_threads_run_on_the_processors_that_are_listed(readers):
     """In turn, from the first again after the last."""
@@ -34,12 +42,22 @@ def test_threads_run_on_the_processors_that_are_listed(readers):
     share = ("--readers", readers) if readers else ()
     with server("A1", BYTES, "--clients", 3, "--seconds", 30, "--check", "none", "--cpus", text) as a:
         with client(a, BYTES, 3, "--check", "none", "--cpus", text, *share) as b:
-            for end, count in ((a, 3), (b, 3 * max(readers, 1))):
-                wait_until(lambda: len(places(end.process.pid)) == count)
-                wait_until(lambda: all(allowed == ran for allowed, ran in places(end.process.pid)))
-                found = [int(ran) for _, ran in places(end.process.pid)]
-                assert sorted(found) == sorted(listed[number % 2] for number in range(count))
+            assert ran_on(a, 3) == sorted(listed[number % 2] for number in range(3))
+            count = 3 * max(readers, 1)
+            assert ran_on(b, count) == sorted(listed[number % 2] for number in range(count))
             a.interrupt()
+
+
+@needs_root
+def test_kinds_of_cores_are_those_of_the_machine():
+    """Of a machine whose P core is the last processor here."""
+    machine = f"mount -t tmpfs none {DEVICES} && mkdir {DEVICES}/cpu_core && echo {CPUS[-1]} >{DEVICES}/cpu_core/cpus"
+    within = ("unshare", "--mount", "sh", "-c", f'{machine} && exec "$@"', "sh")
+    with server("A1", BYTES, "--clients", 1, "--seconds", 30, "--check", "none", "--cpus", "P", prefix=within) as a:
+        with client(a, BYTES, 1, "--check", "none"):
+            assert ran_on(a, 1) == [CPUS[-1]]
+            a.interrupt()
+    assert run_plain("server", "A1", BYTES, "--cpus", "E", prefix=within).returncode == 2
 
 
 @pytest.mark.parametrize("variant", ["A1", "A2", "A3-unset"])

@@ -26,7 +26,7 @@ def test_each_line_has_a_command_or_a_reason():
 
 def test_its_profiles_files_and_folders_are_there():
     names = {path.stem for path in (ROOT / "results").rglob("*") if path.suffix in (".svg", ".csv")}
-    for _, what, _, by in ROWS:
+    for _, _, _, by in ROWS:
         for name in re.findall(r"--profile ([\w-]+)", by):
             assert (ROOT / f"studies/profiles/{name}.toml").exists(), by
         for name in re.findall(r"`((?:MT\d+_[A-Z]\w+|fig\d-[\w-]+|copymap-\w+))`", by):
