@@ -15,6 +15,8 @@ PAGES = [README, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", ROOT / "results
          *sorted((ROOT / "docs").glob("*.md"))]
 MOST_LINES = 140
 MOST_ROWS = 12
+# Of README, docs/, CONTRIBUTING and CHANGELOG together.
+MOST_WORDS = 40_000
 # What a clone takes for results; with pictures as outlines, and all tables unpacked, it was twice as much.
 MOST_RESULTS = 14_000_000
 LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)|src(?:set)?=\"([^\"]+)\"")
@@ -131,6 +133,12 @@ def test_the_readme_is_short():
     assert len(lines) <= MOST_LINES
     tables = "".join("|" if line.startswith("|") else " " for line in lines).split()
     assert max(map(len, tables)) - 2 <= MOST_ROWS
+
+
+def test_the_documents_are_short():
+    pages = [README, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")]
+    assert sum(len(page.read_text(encoding="utf-8").split()) for page in pages) <= MOST_WORDS, \
+        "cut what stands twice, history, and what a command says itself"
 
 
 def alike(pairs: list[tuple[str, object]]) -> dict[str, object]:
