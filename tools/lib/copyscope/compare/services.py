@@ -219,7 +219,7 @@ class Compared:
 
 
 def sides_of(runs: list[Record]) -> dict[str, list[Service]]:
-    """The services of some watches; that of a watch in which it moved nothing is not in the list."""
+    """The services of some watches; of one in which it moved nothing it has no entry."""
     found: dict[str, list[Service]] = {}
     for record in runs:
         for name, each in of_record(record).items():

@@ -6,7 +6,6 @@ import grp
 import os
 import pwd
 import re
-import re
 import secrets
 import stat
 from collections.abc import Callable

@@ -16,9 +16,10 @@ Steps = list[tuple[float, float]]
 # Numbers of a service, each the sum of counters.
 SUMS: tuple[tuple[str, Counter], ...] = (
     ("sent", questions.SENT), ("received", questions.RECEIVED), ("copied", questions.COPIED),
-    ("copied_least", questions.COPIED_LEAST), ("asked", questions.REFERENCED), ("asked", questions.COPIED_AT_ONCE),
-    ("needless", questions.NEEDLESS), ("enobufs", questions.REFUSED),
-    ("completed", questions.COMPLETED), ("told_copied", questions.TOLD_COPIED))
+    ("copied_least", questions.COPIED_LEAST), ("asked", questions.REFERENCED),
+    ("asked", questions.COPIED_AT_ONCE), ("needless", questions.NEEDLESS),
+    ("enobufs", questions.REFUSED), ("completed", questions.COMPLETED),
+    ("told_copied", questions.TOLD_COPIED))
 # A number that a reading did not measure is absent then; another of the same reading is not.
 BESIDE = (("needless", questions.NEEDLESS, questions.COMPLETED),
           ("copied", questions.COPIED, questions.COPIED_LEAST))
@@ -226,7 +227,8 @@ def tell_not_known(window: Window, hosts: dict[Key, Host]) -> None:
     for key, samples in window.risen(questions.LOST_SAMPLES, HOST).items():
         if samples:
             tell(key, "CPU s are short: samples of the clock were lost")
-    for expression, text in ((questions.CLOCK, "CPU s are not measured: the kernel refuses the clock"),
+    refused = "CPU s are not measured: the kernel refuses the clock"
+    for expression, text in ((questions.CLOCK, refused),
                              (questions.OTHERS, "some services are summed as other")):
         for each in window.ask(expression):
             tell(key_of(each, HOST), text)

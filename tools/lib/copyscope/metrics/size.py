@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How many bytes the series of a service take at most, so that a scrape stays below 1.25 MiB. Pure."""
+"""How many bytes a service's series take at most, so that a scrape stays below 1.25 MiB. Pure."""
 
 from __future__ import annotations
 

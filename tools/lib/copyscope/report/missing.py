@@ -31,8 +31,8 @@ LOSSES = {
     "folded_sockets": "sockets that closed are in the sums, and not in the record one by one",
 }
 # This kernel refuses to walk over what programs keep of sockets.
-CLOSED = ", or they closed and wait in a queue to be accepted or received, where only a walk finds " \
-         "them that this kernel refuses (iter/bpf_sk_storage_map)"
+CLOSED = ", or they closed and wait in a queue to be accepted or received, where only a walk " \
+         "finds them that this kernel refuses (iter/bpf_sk_storage_map)"
 # Probes of packets and notifications.
 OF_PACKETS = names("packet_probes")
 
