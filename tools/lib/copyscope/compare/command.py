@@ -103,14 +103,15 @@ def document(first: Side, second: Side, differing: list[Difference],
 
 NAME = "compare"
 EPILOG = """\
-A RECORD is the file of a run or of a watch, a folder of runs, the folder of a sweep, or an ID as
-./tools/records list shows them, its beginning, or "last". Of two folders the runs with the same
-variant, size and number of threads are compared. Of watches, services are compared by name; several
-watches of a side, in a folder or parted by commas, give intervals. Ratios of times are given
+A RECORD is the file of a run or of a watch, a folder of runs, the folder of a
+sweep, or an ID as ./tools/records list shows them, its beginning, or "last".
+Of two folders the runs with the same variant, size and number of threads are
+compared. Of watches, services are compared by name; several watches of a side,
+in a folder or parted by commas, give intervals. Ratios of times are given
 between passes without probes alone.
 exit: 0 compared, whatever differs; 2 bad usage or input
 examples: ./tools/compare results/before results/after
-          ./tools/compare 20261122T100144,20261122T100150 20261122T100201,20261122T100207"""
+          ./tools/compare 20261122T100144,20261122T100150 20261122T100201"""
 
 
 def build_parser() -> Parser:
