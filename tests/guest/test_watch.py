@@ -117,7 +117,8 @@ def test_a_program_from_beginning_to_end_is_counted_to_the_byte(outcome):
         {"send queue", "completion", "probes"}
     # Copies to the reader are what is left when all else is counted, so nothing tests them here.
     assert record["sites"]["rx_copy"]["how"] == "derived" and laws["receive queue"] == "not testable"
-    assert all(each["whole"] for each in record["sockets"])
+    # The window closes as the last program ends: on a busy machine its last packets may be on their way.
+    assert all(each["born"] and (each["died"] or each["comm"] == "traffic") for each in record["sockets"])
 
 
 @in_part("alone")
