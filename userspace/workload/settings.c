@@ -454,11 +454,14 @@ static void datagrams_complete(struct settings *settings)
 /* Threads that send on one socket know nothing of each other's bytes. */
 static void senders_complete(const struct settings *settings)
 {
+	const char *fault;
+
 	if (!settings->senders)
 		return;
-	if (settings->alternates || senders_fault(settings->variant->row->traits, settings->pattern == PATTERN_RR))
-		usage_error("--senders: %s", settings->alternates ? "variants that take turns have one sender" :
-				 senders_fault(settings->variant->row->traits, settings->pattern == PATTERN_RR));
+	fault = settings->alternates ? "variants that take turns have one sender" :
+				       senders_fault(settings->variant->row->traits, settings->pattern == PATTERN_RR);
+	if (fault)
+		usage_error("--senders: %s", fault);
 	if (settings->check_content)
 		usage_error("--senders: messages may lie between each other: give --check none at both ends");
 }

@@ -15,7 +15,6 @@ from copyscope.report.rows import grouped
 from .rows import TimeRow, row
 
 Document = dict[str, Any]
-Z = 1.959964
 GB = 1e9
 SAMPLED = "95 % interval by samples"
 
@@ -36,7 +35,7 @@ class Sampled:
     def interval(self) -> Spread:
         """With the 95 % interval of a number of samples that come by chance (Poisson; square
         roots, which scatter alike)."""
-        low, high = ((math.sqrt(self.samples + 3 / 8) + part * Z / 2) for part in (-1, 1))
+        low, high = ((math.sqrt(self.samples + 3 / 8) + part * cpu.Z / 2) for part in (-1, 1))
         return Spread(self.value, max(low, 0) ** 2 * self.each, high ** 2 * self.each, 1)
 
     @property
@@ -181,7 +180,7 @@ def ratio_of_samples(first: Sampled | Share, second: Sampled | Share) -> Spread 
     if not first.samples or not second.samples:
         return None
     middle = second.value / first.value
-    reach = math.exp(Z * math.sqrt(first.noise + second.noise))
+    reach = math.exp(cpu.Z * math.sqrt(first.noise + second.noise))
     return Spread(middle, middle / reach, middle * reach, 1)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Container
 from typing import Any
 
 from copyscope.common.metric_names import LAWS, OTHER, PARTS
@@ -111,6 +112,11 @@ def rest_of_service(who: Who) -> Who:
     return ("", OTHER, "", "", who[4])
 
 
+def place_of(who: Who, places: Container[Who]) -> Who:
+    """Its own place, else that of its service's other, else that of the rest, which is there."""
+    return next(each for each in (who, rest_of_service(who), THE_REST) if each in places)
+
+
 def known_of(part: dict[str, Any], missing: list[str], amounts: Amounts) -> tuple[set[Key], ...]:
     """The numbers that a process moved, and those that it lacks."""
     lacking = {site_key(site) for site in missing}
@@ -210,8 +216,7 @@ class Ledger:
 
     def _place(self, who: Who) -> Service:
         """Where its bytes are added."""
-        places = (self.services.get(each) for each in (who, rest_of_service(who)))
-        return next(filter(None, places), self.services[THE_REST])
+        return self.services[place_of(who, self.services)]
 
     def _count_process(self, who: Who, process: dict[str, Any], hz: int) -> tuple[set[Key], ...]:
         """Add what one process did; the numbers that it moved, and those that it lacks."""
@@ -279,8 +284,7 @@ class Ledger:
         """Sockets that are open, of each service."""
         found = dict.fromkeys(self.services, 0)
         for who, sockets in self.open.values():
-            found[next(each for each in (who, rest_of_service(who), THE_REST) if each in found)] \
-                += sockets
+            found[place_of(who, found)] += sockets
         return found
 
     def state(self) -> dict[str, Any]:

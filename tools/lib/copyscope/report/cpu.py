@@ -16,6 +16,8 @@ USER = column("cpu_user_kinds", "meaning")
 # Fewer say next to nothing of a process.
 LEAST = 20
 MOST_THREADS = 4
+# Of 95 % on both sides of a normal distribution.
+Z = 1.959964
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ def interval(part: int, whole: int) -> Document:
     """The share that a sample suggests, and where it lies at 95 % (E. B. Wilson, 1927)."""
     # A damaged record may have less than a part of it.
     whole = max(whole, part, 1)
-    z, share = 1.959964, part / whole
+    z, share = Z, part / whole
     widened = 1 + z * z / whole
     middle = (share + z * z / (2 * whole)) / widened
     reach = z / widened * math.sqrt(share * (1 - share) / whole + z * z / (4 * whole * whole))
