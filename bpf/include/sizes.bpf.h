@@ -56,9 +56,11 @@ static __always_inline u32 sizes_place(void)
 	of = place ? bpf_map_lookup_elem(&sizes, &place) : NULL;
 	if (!of)
 		return 0;
-	of->task = task;
-	if (!bpf_map_update_elem(&sizes_of, &process, &place, BPF_NOEXIST))
+	if (!bpf_map_update_elem(&sizes_of, &process, &place, BPF_NOEXIST)) {
+		of->task = task;
 		return place;
+	}
+	/* Another thread came first, and this place stays empty: with a task it would hide the other one. */
 	known = bpf_map_lookup_elem(&sizes_of, &process);
 	return known ? *known : 0;
 }

@@ -4,11 +4,13 @@
  *
  * usage: threads copy MS         one copies memory, one counts, for so long each by its own clock
  *        threads crowd COUNT     so many send PRIME bytes each, work for a moment, and sleep until the end
+ *        threads twins COUNT     so many processes in turn, two threads of each send PRIME bytes at the same moment
  */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +22,7 @@ static int work_ms;
 static char source[COPIED], target[COPIED];
 static volatile uint64_t counted;
 static pthread_barrier_t end;
+static int twins_ready;
 
 static uint64_t own_ns(void)
 {
@@ -97,6 +100,37 @@ static void crowd(int count)
 	pthread_barrier_wait(&end);
 }
 
+static void *twin(void *socket)
+{
+	__atomic_add_fetch(&twins_ready, 1, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&twins_ready, __ATOMIC_SEQ_CST) < 2)
+		;
+	check(send(*(int *)socket, source, PRIME, 0) == PRIME, "send");
+	return socket;
+}
+
+/* The sockets were there before; each process is new to them. */
+static void send_at_once(void)
+{
+	pthread_t one, other;
+
+	check(!pthread_create(&one, NULL, twin, &sender) && !pthread_create(&other, NULL, twin, &receiver), "pthread_create");
+	pthread_join(one, NULL);
+	pthread_join(other, NULL);
+	check(recv(sender, target, PRIME, MSG_WAITALL) == PRIME && recv(receiver, target, PRIME, MSG_WAITALL) == PRIME, "recv");
+}
+
+static void twins(int count)
+{
+	for (int i = 0; i < count; i++) {
+		if (!fork()) {
+			send_at_once();
+			_exit(0);
+		}
+		wait(NULL);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	int number = argc > 2 ? atoi(argv[2]) : 0;
@@ -106,6 +140,8 @@ int main(int argc, char **argv)
 	go_on();
 	if (!strcmp(argv[1], "copy"))
 		copy(number);
+	else if (!strcmp(argv[1], "twins"))
+		twins(number);
 	else
 		crowd(number);
 	puts("done");

@@ -15,6 +15,7 @@ from helpers import strace, watch_tool
 from helpers.foreign import free_port, serving, words
 from helpers.records import needs_root
 from helpers.windows import Watching
+from host.test_watch_cpu import program_of
 from host.test_watch_languages import of_go, of_java
 from host.test_watch_servers import BODY, NGINX, fetched
 
@@ -66,6 +67,15 @@ def test_every_call_is_told_by_its_size_and_way(tmp_path):
     law = record["sizes"]["law"]
     assert (law["status"], law["left"]) == ("balanced", 2 * (23 * PRIME_BYTES + 101 + 7 * 65_537))
     assert "2 KiB to below 4 KiB" in record["report"] and "add up to" in record["report"]
+
+
+def test_two_threads_that_call_first_at_one_moment_share_the_sizes_of_their_process(tmp_path):
+    processes = 300
+    record = watched(tmp_path, "sh", "-c", f"yes | {program_of(tmp_path)} twins {processes}")
+    sent = [sum(bucket["calls"] for way in each["sizes"] or [] if way["direction"] == "send" for bucket in way["buckets"])
+            for each in record["processes"] if each["comm"] == "threads"]
+    # The first process only makes the others.
+    assert sorted(sent) == [0] + [2] * processes
 
 
 def test_without_the_option_there_are_no_sizes(tmp_path):
