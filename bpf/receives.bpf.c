@@ -549,9 +549,11 @@ int BPF_PROG(receive_map, struct sock *sk, struct tcp_zerocopy_receive *zc,
 	     struct scm_timestamping_internal *tss, int ret)
 {
 	struct watch_slot *slot;
+	struct slot_way *way;
 	u32 place;
 
-	slot = ret ? NULL : slot_at(cookie_of(sk), &place);
+	way = ret ? NULL : way_find(cookie_of(sk), &place);
+	slot = way ? bpf_map_lookup_elem(&slots, &place) : NULL;
 	if (!slot || !found_bytes(zc))
 		return 0;
 	__sync_fetch_and_add(&slot->map_calls, 1);
@@ -560,7 +562,8 @@ int BPF_PROG(receive_map, struct sock *sk, struct tcp_zerocopy_receive *zc,
 		call_sized(slot, CALL_RECV_MAP, zc->length);
 	if (zc->length)
 		stack_count(place, sk, STACK_BY_MAP, SITE_rx_map, zc->length);
-	if (zc->copybuf_len > 0)
+	/* receive_fallback_to_copy() calls tcp_recvmsg_locked(), which has told where its exit is hooked. */
+	if (zc->copybuf_len > 0 && way->rx_copied != slot->rx_settled)
 		stack_count(place, sk, STACK_BY_MAP, SITE_rx_copy, zc->copybuf_len);
 	return 0;
 }
