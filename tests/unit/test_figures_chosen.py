@@ -81,14 +81,22 @@ def test_a_figure_shows_published_values_beside_ours():
     group = group_of(sweep(variants=("A1", "A2"), sizes=(64, 4096), threads=(1, 4)))
     spec = specs.Spec("f", "T", "size", "throughput_gbps", panels="threads",
                       published=published.published(PUBLISHED))
-    theirs = [[series.published for series in panel.series] for panel in lines.panels(group.records, spec)]
-    assert theirs == [[{64: 0.126}, {4096: 9.0}], [{64: 2.0, 4096: 3.5}, {}]]
-    assert "Hollow: what the report published" in words(draw_lines.draw(group, spec))
-    # Of an x that nobody ran here there is none, nor of what is a mean over points.
-    alone = group_of(sweep(variants=("A1", "A2"), sizes=(64,), threads=(1,)))
-    assert [each.published for panel in lines.panels(alone.records, spec) for each in panel.series] == [{64: 0.126}, {}]
+    drawn = lines.panels(group.records, spec)
+    assert [[series.published for series in panel.series] for panel in drawn] == \
+        [[{64: 0.126}, {4096: 9.0}], [{64: 2.0, 4096: 3.5}, {}]]
+    # Two machines share no axes; a line is broken where the report prints no number.
+    beside = lines.beside_published(drawn)
+    assert [(panel.title, panel.published) for panel in beside] == [
+        ("1 thread, published", True), ("1 thread, measured here", False),
+        ("4 threads, published", True), ("4 threads, measured here", False)]
+    first = beside[0].series[0]
+    assert first.points[64].middle == 0.126 and list(first.missing) == [4096] and not beside[0].counts
+    figure = draw_lines.draw(group, spec)
+    assert "Published: the numbers that the report prints" in words(figure) and "prints no number" not in words(figure)
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [panel.title for panel in beside]
+    # Nothing is published of what is a mean over points.
     mean = specs.Spec("f", "T", "threads", "throughput_gbps", mean_over="size", published=spec.published)
-    assert "Hollow" not in words(draw_lines.draw(group, mean))
+    assert "published" not in words(draw_lines.draw(group, mean))
 
 
 def test_profiles_have_points_that_their_reports_published():

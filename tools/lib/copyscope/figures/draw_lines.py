@@ -99,16 +99,22 @@ def say_missing(axes: Axes, panel: Panel, size: tuple[float, float]) -> None:
     axes.grid(False)
     reasons = panel.reasons or ["no run of this kind is among the records"]
     text = [line for reason in reasons[:3]
-            for line in wrap(f"not measured: {reason}", BODY, size[0] * 0.9)]
+            for line in wrap(reason if panel.published else f"not measured: {reason}", BODY, size[0] * 0.9)]
     axes.text(0.5, 0.5, "\n".join(text[:8]).replace("$", r"\$"), transform=axes.transAxes,
               ha="center", va="center", color=INK, fontproperties=font(BODY))
+
+
+def here_first(all_panels: list[Panel]) -> list[Panel]:
+    """Published lines may lack some of ours: these set the order."""
+    return sorted(all_panels, key=lambda panel: panel.published)
 
 
 class Marks:
     """One look for each series: the same in all panels and figures of a group."""
 
     def __init__(self, group: Group, all_panels: list[Panel], spec: Spec) -> None:
-        keys = list(dict.fromkeys(each.key for panel in all_panels for each in panel.series))
+        keys = list(dict.fromkeys(each.key for panel in here_first(all_panels)
+                                  for each in panel.series))
         labels = lines.label_rank(group.records)
         self.looks: dict[tuple, dict] = {}
         for index, key in enumerate(keys):
@@ -136,11 +142,6 @@ class Marks:
                       elinewidth=1, linewidth=1.5, markersize=5.5, markeredgecolor="white",
                       markeredgewidth=0.6, label=series.name, transform=moved,
                       **self.looks[series.key])
-        if series.published:
-            look = self.looks[series.key]
-            axes.plot(list(series.published), list(series.published.values()), linestyle="none",
-                      marker=look["marker"], markersize=6.5, markerfacecolor="none",
-                      markeredgecolor=look["color"], markeredgewidth=1.2, transform=moved)
 
 
 def legend(page: Page, marks: Marks, shown: list[Series], x: float, top: float) -> None:
@@ -172,7 +173,7 @@ def missing_notes(all_panels: list[Panel]) -> list[str]:
     """Name the series that lack points, by reason, of panels that show others."""
     by_reason: dict[str, dict[str, None]] = {}
     for panel in all_panels:
-        if not any(series.points for series in panel.series):
+        if panel.published or not any(series.points for series in panel.series):
             continue
         for series in panel.series:
             for why in series.missing.values():
@@ -229,8 +230,8 @@ def notes(group: Group, spec: Spec, all_panels: list[Panel]) -> list[str]:
         found += lines.pin_notes(lines.picked(group.records, spec))
     used = (spec.x, *spec.series, spec.panels, *spec.where)
     found += lines.setting_notes(lines.picked(group.records, spec), used)
-    if any(series.published for panel in all_panels for series in panel.series):
-        found.append("Hollow: what the report published, of its authors' machine")
+    if any(panel.published for panel in all_panels):
+        found.append("Published: the numbers that the report prints, of its authors' machine")
     found += missing_notes(all_panels)
     if lacks := lines.lacking(group.records, spec):
         found.append(f"Not run: {lacks}")
@@ -248,10 +249,11 @@ def draw(group: Group, spec: Spec, all_panels: list[Panel] | None = None) -> Fig
         # Nothing to compare: say why once.
         all_panels = [Panel("", [series for panel in all_panels for series in panel.series],
                             spec.y)]
-    columns = 1 if len(all_panels) == 1 else 2 if len(all_panels) <= 4 else 3
+    all_panels = lines.beside_published(all_panels)
+    columns = 2 if any(panel.published for panel in all_panels) else 1 if len(all_panels) == 1 else 2 if len(all_panels) <= 4 else 3
     size = ONE if len(all_panels) == 1 else MANY
     rows = math.ceil(len(all_panels) / columns)
-    seen = {each.key: each for panel in all_panels for each in panel.series if each.points}
+    seen = {each.key: each for panel in here_first(all_panels) for each in panel.series if each.points}
     shown = list(seen.values())
     beside, tall = legend_size(shown)
     cell = (GUTTER_LEFT + size[0] + GAP, GUTTER_ABOVE + size[1] + GUTTER_BELOW)
@@ -263,24 +265,37 @@ def draw(group: Group, spec: Spec, all_panels: list[Panel] | None = None) -> Fig
         column, row = index % columns, index // columns
         axes = page.axes(column * cell[0] + GUTTER_LEFT,
                          body - (row + 1) * cell[1] + GUTTER_BELOW, *size)
-        draw_panel(axes, panel, spec, size, marks)
+        draw_panel(axes, panel, spec, size, marks, shared(all_panels, panel, spec))
     legend(page, marks, shown, columns * cell[0], body - GUTTER_ABOVE)
     return page.figure
 
 
+def shared(all_panels: list[Panel], panel: Panel, spec: Spec) -> list[spread.Spread]:
+    """The points that the y axis of a panel has room for: its own; beside published ones those of
+    all panels of its machine, and of both machines on a log axis."""
+    def points(chosen: list[Panel]) -> list[spread.Spread]:
+        return [point for each in chosen for series in each.series
+                for point in series.points.values()]
+    alike = [each for each in all_panels if each.y == panel.y]
+    if not any(each.published for each in alike):
+        return points([panel])
+    if all(points([each]) for each in alike) and wants_log(spec, points(alike)):
+        return points(alike)
+    return points([each for each in alike if each.published == panel.published])
+
+
 def draw_panel(axes: Axes, panel: Panel, spec: Spec, size: tuple[float, float],
-               marks: Marks) -> None:
-    """One set of axes with all its series."""
+               marks: Marks, scale: list[spread.Spread]) -> None:
+    """One set of axes with all its series, as high as its scale needs."""
     frame(axes)
     for series in panel.series:
         if series.points:
             marks.draw(axes, series)
     points = [point for series in panel.series for point in series.points.values()]
-    xs = sorted({x for series in panel.series for x in (*series.points, *series.missing)})
+    xs = sorted({x for series in panel.series
+                 for x in (*series.points, *series.missing, *series.published)})
     set_x(axes, spec, xs, size[0])
-    theirs = [spread.Spread(value, value, value, 1) for series in panel.series
-              for value in series.published.values()]
-    as_log = bool(points) and set_y(axes, spec, [*points, *theirs])
+    as_log = bool(points) and set_y(axes, spec, scale)
     name, unit = X_AXES[spec.x]
     metric = METRICS[panel.y]
     unit_y = f"[{metric.unit}{', log scale' if as_log else ''}]"

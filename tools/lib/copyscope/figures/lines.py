@@ -38,11 +38,12 @@ class Panel:
     title: str
     series: list[Series]
     y: str
+    published: bool = False     # by the report, on its authors' machine
 
     @property
     def counts(self) -> set[int]:
-        """Numbers of repeats behind its points."""
-        return {point.n for each in self.series for point in each.points.values()}
+        """Numbers of repeats behind its points; reports do not tell theirs."""
+        return set() if self.published else {point.n for each in self.series for point in each.points.values()}
 
     @property
     def reasons(self) -> list[str]:
@@ -229,9 +230,8 @@ def one_series(key: tuple, name: str, records: list[Record], spec: Spec, y: str)
     return series
 
 
-def published_at(spec: Spec, y: str, panel: tuple, key: tuple, xs: Iterable[int]) -> \
-        dict[int, float]:
-    """What the report published of a line, at values of x that it has here."""
+def published_at(spec: Spec, y: str, panel: tuple, key: tuple) -> dict[int, float]:
+    """What the report published of a line; of a mean over points it tells no number."""
     told_apart = dict(zip((spec.panels, *spec.series) if spec.panels else spec.series,
                           (*panel, *key)))
     if spec.mean_over or not {*told_apart, *spec.where} <= set(POINT_KEYS):
@@ -239,8 +239,7 @@ def published_at(spec: Spec, y: str, panel: tuple, key: tuple, xs: Iterable[int]
     found: dict[int, float] = {}
     for each in spec.published:
         at = dict(zip(POINT_KEYS, each.point))
-        fits = each.y == y and at[spec.x] in xs and \
-            all(at[name] == value for name, value in told_apart.items()) and \
+        fits = each.y == y and all(at[name] == value for name, value in told_apart.items()) and \
             all(at[name] in (value if isinstance(value, list) else [value])
                 for name, value in spec.where.items())
         if fits:
@@ -270,8 +269,27 @@ def panels(records: list[Record], spec: Spec) -> list[Panel]:
                                 [each for each in split[panel][key] if each in kept[y]], spec, y)
                      for key in sorted(split[panel], key=order)]
             for series in drawn:
-                series.published = published_at(spec, y, panel, series.key, series.points)
+                series.published = published_at(spec, y, panel, series.key)
             result.append(Panel(METRICS[y].label if spec.beside else title, drawn, y))
+    return result
+
+
+def beside_published(panels: list[Panel]) -> list[Panel]:
+    """Each panel behind one of what the report published of it; the panels, if that is nothing.
+    Two machines share no axes: their lines would be compared."""
+    if not any(series.published for panel in panels for series in panel.series):
+        return panels
+    xs = {x for panel in panels for each in panel.series
+          for x in (*each.points, *each.missing, *each.published)}
+    result = []
+    for panel in panels:
+        theirs = [Series(each.key, each.name, {x: Spread(value, value, value, 1)
+                                               for x, value in each.published.items()},
+                         {x: "the report prints no number" for x in xs - each.published.keys()})
+                  for each in panel.series]
+        title = f"{panel.title}, " if panel.title else ""
+        result += [Panel(f"{title}published", theirs, panel.y, True),
+                   replace(panel, title=f"{title}measured here")]
     return result
 
 
