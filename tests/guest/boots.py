@@ -156,17 +156,21 @@ def hooks_of(words: str) -> tuple[bool, bool, str, bool, str]:
             fault)
 
 
+def by_hooks(runs: dict[str, str]) -> dict[str, str]:
+    """The runs, those that need the same hooks one after the other."""
+    return dict(sorted(runs.items(), key=lambda each: hooks_of(each[1])))
+
+
 def run_lines(folder: Path, runs: dict[str, str], options: list = (), releases: tuple = RELEASES,
               makes: Callable[[str, str], bool] = lambda release, run: True,
               script: Callable[[str], str] = lambda release: "tests/guest/matrix.sh $runs",
-              asked: Callable[..., bool] = lambda release, run=None: True, in_order: bool = False) -> Guests:
+              asked: Callable[..., bool] = lambda release, run=None: True) -> Guests:
     """Have a kernel's script make the named runs of trace_run in each guest that makes them, as far as they are
-    asked for, those that need the same hooks one after the other unless `in_order`; see matrix.sh."""
+    asked for, in the order of by_hooks(); see matrix.sh."""
     def run(release: str) -> Outcome:
         listing, file = folder / f"{release}.runs", folder / f"{release}.script"
         mine = {name: words for name, words in runs.items() if makes(release, name) and asked(release, name)}
-        listing.write_text("".join(f"{name} {mine[name]}\n"
-                                   for name in sorted(mine, key=lambda name: not in_order and hooks_of(mine[name]))))
+        listing.write_text("".join(f"{name} {words}\n" for name, words in by_hooks(mine).items()))
         file.write_text(f"runs={listing}\n{script(release)}\n")
         return boot(release, folder / release, ["bash", file],
                     [*options, "--add", listing, "--add", file])

@@ -11,7 +11,18 @@ import re
 import pytest
 
 from copyscope_studies.ways import RECV, SENDERS
-from guest.boots import ALL, EDGES, RELEASES, Asked, Guests, Maker, dealt, run_lines, where_made
+from guest.boots import (
+    ALL,
+    EDGES,
+    RELEASES,
+    Asked,
+    Guests,
+    Maker,
+    by_hooks,
+    dealt,
+    run_lines,
+    where_made,
+)
 from helpers import oneliners as documented, records
 from helpers.books import PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD
 from helpers.names import names
@@ -22,8 +33,8 @@ NEEDS_PYTHON = "python3"
 MANY, FEWER = "--messages 4000", "--messages 200"
 # Runs that all oracles watch: gathered, copied and referenced; small and large; both patterns.
 WATCHED = {f"{variant}.4093": f"{variant} 4093 4 --messages 23" for variant in ("A1", "A2", "A3")}
-WATCHED |= {"A2.65536": "A2 65536 4 --messages 50",
-            "A3.65536": "A3 65536 4 --messages 50",
+WATCHED |= {"A2.65536": "A2 65536 4 --messages 20",
+            "A3.65536": "A3 65536 4 --messages 20",
             "A3.rr": "A3 4093 2 --messages 23 --pattern rr --path lo"}
 # Every other way to send, each to a receiver that no other has as long as there are any: what the oracles alone watch.
 # A NIC takes pages as they are, so that nobody copies what is sent by reference. It has not summed datagrams: their
@@ -38,12 +49,13 @@ WAYS = {sender: f"{sender} {PRIME_BYTES} 2 --messages {PRIME_MESSAGES} "
 # A slow guest compiles three oracles, and a breakpoint costs it seconds: all kernels but one wait for the long tier.
 SOON = EDGES[-1:]
 makes = Maker(dict.fromkeys(WATCHED, ALL) | dealt(WAYS, EDGES))
+RUNS = by_hooks(WATCHED | WAYS)
 # Boots of a kernel until its witnesses are whole.
 TURNS = 3
 # What all watched runs of a boot are asked by: a witness counts each of them, one after the other.
 WITNESSED = "witnessed"
 ORACLE = "build/tests/guest/oracle"
-SCRIPTS = "tools/copies.bt tests/guest/checks.bt"
+SCRIPT = "tools/copies.bt"
 SITES = ("tx_copy", "tx_reference", "late_copy", "rx_copy")
 COUNTS = {"accepted": "accepted_bytes", "completions": "completed_sends",
           "completions_copied": "copied_sends"}
@@ -60,15 +72,26 @@ def number_of(title: str) -> str:
     return f"oneliner-{list(oneliners()).index(title)}.txt"
 
 
-# Each takes a slow guest seconds to compile.
-shows = Maker(dealt(oneliners(), RELEASES))
+# A slow guest starts bpftrace for seconds each time: all of them as one script, on this kernel, and each as it is
+# printed in the long tier.
+JOINED, JOINED_ON = "joined", "6.12"
+shows = Maker(dealt(oneliners(), RELEASES), soon=dict.fromkeys(oneliners(), ()))
+
+
+def joined_lines() -> list[str]:
+    """One script of all one-liners, and what they watch."""
+    script, runs = documented.joined([command for command, _ in oneliners().values()])
+    return [". tests/helpers/witness.sh", "cat >/run/joined.bt <<'END'", script, "END",
+            "__BPFTRACE_NOTIFY_PROBES_ATTACHED=1 bpftrace /run/joined.bt >/out/joined.txt 2>/out/joined.err &",
+            "until_says PROBES_ATTACHED /out/joined.err $!", *runs, "end_witness $!"]
 
 
 def script_of(release: str, asked: Asked, first: bool) -> str:
     """Watched runs, and in the first boot of a kernel the one-liners that are its."""
-    lines = [f"{command} >/out/{number_of(title)} 2>&1" for title, (command, _) in oneliners().items()
-             if first and release in RELEASES and shows(release, title) and asked(release, title)]
-    witnesses = f"{ORACLE} {SCRIPTS}" if asked(release, WITNESSED) else ""
+    lines = joined_lines() if first and release == JOINED_ON and asked(release, JOINED) else []
+    lines += [f"{command} >/out/{number_of(title)} 2>&1" for title, (command, _) in oneliners().items()
+              if first and release in RELEASES and shows(release, title) and asked(release, title)]
+    witnesses = f"{ORACLE} {SCRIPT}" if asked(release, WITNESSED) else ""
     # The oracle looks for what the module has.
     return "\n".join(["set -eu", "modprobe tls", f"tests/guest/matrix.sh $runs {witnesses}", *lines])
 
@@ -80,14 +103,14 @@ def all_kernels(request, tmp_path_factory):
 
     def made(release: str) -> list:
         found: list = []
-        runs, turns = (WATCHED | WAYS, TURNS) if asked(release, WITNESSED) else ({}, 1)
+        runs, turns = (RUNS, TURNS) if asked(release, WITNESSED) else ({}, 1)
         # A witness that the kernel skipped is short, and no run of it can be made again alone.
         while len(found) < turns and not (found and not is_short(found[-1])):
             turn = folder / f"{release}-{len(found)}"
             turn.mkdir()
             script = script_of(release, asked, not found)
             found.append(run_lines(turn, runs, ["--with", "bpftrace", "--nics", 2], (release,), makes,
-                                   script=lambda _, script=script: script, in_order=True)[release])
+                                   script=lambda _, script=script: script)[release])
         return found
     return Guests(filter(asked, ALL), made).boot_all()
 
@@ -146,7 +169,7 @@ def processes(outcome, run: str) -> list[str]:
     runs came one after the other, and the oracle saw both send or receive."""
     seen = sorted({int(pid) for pid in re.findall(r"\[workload, (\d+)\]",
                                                   outcome.text("oracle.txt"))})
-    attempts = {name: outcome.record(name)["experiment"]["attempt"] for name in WATCHED | WAYS
+    attempts = {name: outcome.record(name)["experiment"]["attempt"] for name in RUNS
                 if makes(outcome.release, name)}
     assert len(seen) == 2 * sum(attempts.values())
     order = list(attempts)
@@ -217,28 +240,34 @@ def test_breakpoints_see_each_way_copy_as_often_as_its_name_says(outcome, run):
 
 
 @on_kernels(*ALL)
-@pytest.mark.parametrize("run", WATCHED)
-def test_bpftrace_sees_the_kernel_check_as_many_bytes(outcome, run):
-    assert copied(outcome, run, "checks", ("user_to_kernel", "kernel_to_user")) == books(
-        outcome, run)
-
-
-@on_kernels(*ALL)
-@pytest.mark.parametrize("script", ["oracle", "copies", "checks"])
+@pytest.mark.parametrize("script", ["oracle", "copies"])
 def test_scripts_end_without_complaint(outcome, script):
     complaints = [line for line in outcome.text(f"{script}.err").splitlines()
                   if "PROBES_ATTACHED" not in line]
     assert complaints == []
 
 
-@where_made("title", RELEASES, oneliners(), shows, "left")
-def test_oneliner_yields_what_its_text_shows(left, title):
-    shown, printed = oneliners()[title][1], left[0].text(number_of(title)).splitlines()
-    assert "ERROR" not in "".join(printed)
+def yields(title: str, printed: list[str]) -> None:
+    """What bpftrace printed has the maps that the text shows, and counts."""
+    shown = oneliners()[title][1]
     assert documented.maps(printed) == documented.maps(shown) != set()
     assert documented.numbers(shown) and documented.numbers(printed), printed
     # Whether anything is retransmitted is chance; all else must be there.
     assert sum(documented.numbers(printed)) > 0 or "retransmit" in title
+
+
+@where_made("title", RELEASES, oneliners(), shows, "left")
+def test_oneliner_yields_what_its_text_shows(left, title):
+    printed = left[0].text(number_of(title)).splitlines()
+    assert "ERROR" not in "".join(printed)
+    yields(title, printed)
+
+
+@pytest.mark.parametrize("left, title", [pytest.param(JOINED_ON, title, marks=pytest.mark.made_by(JOINED))
+                                         for title in oneliners()], indirect=["left"])
+def test_the_program_of_a_oneliner_yields_what_its_text_shows(left, title):
+    assert "ERROR" not in left[0].text("joined.err")
+    yields(title, documented.parted(left[0].text("joined.txt").splitlines(), list(oneliners()).index(title)))
 
 
 def test_document_shows_at_least_five_oneliners():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Reads pages of commands and what they print, such as docs/ONELINERS.md; and what bpftrace prints."""
+"""Reads pages of commands and what they print, such as docs/ONELINERS.md; joins those of bpftrace; and reads its output."""
 from __future__ import annotations
 
 import re
@@ -14,6 +14,31 @@ def oneliners(page: str = "docs/ONELINERS.md") -> dict[str, tuple[str, list[str]
         blocks = re.findall(r"^```(?:sh)?\n(.*?)\n```$", section, re.MULTILINE | re.DOTALL)
         if blocks:
             found[section.split("\n")[0]] = (blocks[0], blocks[1].split("\n"))
+    return found
+
+
+def joined(commands: list[str]) -> tuple[str, list[str]]:
+    """One script of the programs of these commands, the maps of each of which begin with its number, and the runs
+    that they watch, each once."""
+    programs, runs = [], []
+    for number, command in enumerate(commands):
+        program = re.search(r"bpftrace -e '(.*?)'", command, re.DOTALL)[1]
+        # When to end is for who runs the script to say.
+        program = re.sub(r"interval:s:\d+ { exit\(\); }", "", program)
+        programs.append(re.sub(r"@(?=\w)", f"@of{number}_", program))
+        runs.append(re.search(r"build/trace_run [^')]*", command)[0])
+    return "\n".join(programs), list(dict.fromkeys(runs))
+
+
+def parted(lines: list[str], number: int) -> list[str]:
+    """What the program of that number printed in a joined script, as if alone; a map of many lines begins with its
+    name."""
+    ours, mine = f"@of{number}_", False
+    found = []
+    for line in lines:
+        mine = line.startswith(ours) if line.startswith("@") else mine
+        if mine:
+            found.append(line.replace(ours, "@", 1))
     return found
 
 

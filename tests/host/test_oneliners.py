@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from helpers.oneliners import maps, numbers, oneliners
+from helpers.oneliners import joined, maps, numbers, oneliners, parted
 from helpers.records import ROOT, needs_root
 
 pytestmark = needs_root
@@ -60,3 +60,13 @@ def test_what_is_mapped_is_told_to_the_byte(program, tmp_path):
         pytest.skip(truth["skip"])
     assert f"@mapped: {truth['bytes']['rx_map']}" in lines
     assert (truth["bytes"]["rx_map"] > 0) == (program == "mapped")
+
+
+def test_programs_that_are_joined_are_told_apart():
+    run = "build/trace_run A1 64 1 --quiet"
+    script, runs = joined([f"bpftrace -e 'BEGIN {{ @n = count(); }}' -c '{run}'",
+                           f"({run}) & bpftrace -e 'kprobe:f {{ @n[kstack(1)] = count(); }} interval:s:4 {{ exit(); }}'"])
+    assert " ".join(script.split()) == "BEGIN { @of0_n = count(); } kprobe:f { @of1_n[kstack(1)] = count(); }"
+    assert runs == [run]
+    lines = ["Attaching 2 probes...", "@of0_n: 1", "@of1_n[", "    f+5", "]: 7"]
+    assert [parted(lines, number) for number in (0, 1)] == [["@n: 1"], ["@n[", "    f+5", "]: 7"]]
