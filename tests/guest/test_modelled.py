@@ -38,7 +38,8 @@ KERNELS = tuple(FIRST_PATH)
 MADE = dict.fromkeys(EACH, KERNELS) | dealt((each for each in VARIANTS if each not in EACH), KERNELS, hands=2) | \
     dict.fromkeys(SAME | CARDS, (WHOLE,))
 # The functions that copy are those of 7.2 there, too.
-makes = Maker(MADE, soon=dict.fromkeys(VARIANTS, (WHOLE,)) | dict.fromkeys(("A1.nic", "A3.forward"), ()))
+makes = Maker(MADE, soon=dict.fromkeys(EACH, (WHOLE,)) |
+              dict.fromkeys((*(each for each in VARIANTS if each not in EACH), "A1.nic", "A3.forward"), ()))
 
 
 def runs_on(kernel: str, asked: Asked) -> dict[str, str]:

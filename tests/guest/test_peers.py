@@ -70,6 +70,8 @@ def test_a_blind_run_is_made_again_by_a_far_half_started_anew():
     assert done.stderr.count("trying again") == 1 and "SIGTERM" not in done.stderr
 
 
+# On the host tests/host/test_peer_sweeps.py has one go on.
+@pytest.mark.long
 def test_a_sweep_over_ssh_goes_on_after_the_network_was_cut(tmp_path):
     # Of 48 points of a report, which take 7 min, tests/peers_sweep says how.
     words = ["--cut", 1, "--out", tmp_path, "--variants", "A1,A3", "--sizes", PRIME_BYTES, "--repeats", 1,

@@ -266,7 +266,7 @@ def is_alive(pid: str) -> bool:
         return False
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_a_kill_while_it_is_saved_leaves_nothing(tmp_path, number):
     place = Place(tmp_path)
     snapshots_here = tmp_path / "guest-snapshots"

@@ -29,7 +29,7 @@ PARTS = ("whole", "life", "detail", "kernel", "spliced", "datagrams", "lost", "l
 DEALT = ("life", "detail", "kernel")
 makes = Maker({"whole": KERNELS, "alone": KERNELS, "holds": ("6.12",), "ends": ("7.2",), "spliced": ("6.1", "6.12", "7.2"),
                "datagrams": ("6.12", "7.2", ARM64), "lost": ("6.12", "7.2", ARM64), "late": ("6.12",)} | dealt(DEALT, KERNELS, hands=2),
-              soon={"whole": ("6.1", "7.2"), "alone": ("6.1", "7.2"), "spliced": ("6.1", "7.2"), "datagrams": ("6.12", "7.2"),
+              soon={"whole": ("6.1", "7.2"), "alone": ("6.1",), "spliced": ("7.2",), "datagrams": ("6.12", "7.2"),
                     "lost": ("6.12",)} |
               dealt(DEALT, KERNELS))
 # What a part needs of its guest.

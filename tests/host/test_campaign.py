@@ -57,6 +57,7 @@ def fake(name: str, try_once, **more) -> attacks.Attack:
                           **more)
 
 
+@pytest.mark.long
 def test_a_campaign_that_is_killed_goes_on_where_it_was(tmp_path):
     state = tmp_path / "campaign.json"
     process = subprocess.Popen([str(CAMPAIGN), "--only", QUICK, "--out", tmp_path],
@@ -78,6 +79,7 @@ def test_a_campaign_that_is_killed_goes_on_where_it_was(tmp_path):
     assert sorted(each.name for each in tmp_path.iterdir()) == ["campaign.json", "campaign.md"]
 
 
+@pytest.mark.long
 def test_a_ctrl_c_ends_it_in_one_line_with_its_state_saved(tmp_path):
     state = tmp_path / "campaign.json"
     for moment_s in (0.3, 0.8):

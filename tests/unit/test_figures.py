@@ -69,7 +69,8 @@ SETS = {
 }
 
 
-@pytest.mark.parametrize("name", SETS)
+# "counters" has the figures of "a sweep" and more.
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long) if name == "a sweep" else name for name in SETS])
 def test_text_stays_on_the_page_and_apart(name):
     for title, figure in figures(SETS[name]()):
         assert not faults_of_text(figure), title
