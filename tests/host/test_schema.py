@@ -86,12 +86,23 @@ def test_a_damaged_record_is_refused(good, path, value):
     assert not records.accepted(record)
 
 
+def ends_of_lists(node):
+    """A record whose lists have their first and last alone, but for laws, of which all must be there, and words."""
+    if isinstance(node, dict):
+        return {key: value if key in ("laws", "command") else ends_of_lists(value) for key, value in node.items()}
+    return [ends_of_lists(each) for each in (node if len(node) < 3 else (node[0], node[-1]))] if isinstance(node, list) else node
+
+
 @records.needs_root
 def test_a_missing_or_a_foreign_key_is_refused_everywhere(good):
+    # What lies between is held against the same, some hundred times.
+    good = ends_of_lists(good)
+    assert records.accepted(good)
+
     def objects(node, path=()):
         if isinstance(node, dict):
             yield path, node
-        # Of a list the first and the last: what lies between is held against the same.
+        # Of laws, too, the first and the last.
         parts = node if isinstance(node, dict) else {at: node[at] for at in (0, len(node) - 1) if node}
         for key, value in parts.items():
             if isinstance(value, (dict, list)):
