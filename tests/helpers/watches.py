@@ -75,3 +75,11 @@ def watch_record(*processes: dict[str, Any]) -> dict[str, Any]:
         "total": total, "processes": list(processes),
         "sockets": [socket(each, number) for number, each in enumerate(processes, 1)],
     }
+
+
+def interval(name: str = "nginx, pid 812", **more: object) -> dict:
+    """An interval of half a second in which one row moved."""
+    row = {"name": name, "sockets": 1, "sent_bytes": 9_000_000, "received_bytes": 0, "copied_bytes": None,
+           "copied_least_bytes": 9_000_000, "uncopied_bytes": 0, "needless_bytes": None}
+    return {"seconds": 5.0, "over_ns": 500_000_000, "sums_short": None, "by": "process", "rows": [row],
+            "top": 200, "further": 0, **more}

@@ -14,7 +14,8 @@ from fcntl import ioctl
 import pytest
 
 from copyscope.dispatch import screen
-from copyscope.dispatch.screen import CLEAR_BELOW, ENTER, LEAVE, Screen
+from copyscope.dispatch.screen import CLEAR_BELOW, ENTER, LEAVE, Screen, dressed
+from copyscope.report.page import BAD, END, Tinted
 
 PAGE = ["head", "ä line that is longer than the screen", "third", "fourth"]
 COLUMNS, LINES = 20, 3
@@ -61,6 +62,10 @@ def test_it_clears_draws_and_gives_back_and_can_be_hidden_between():
         for _ in range(2):
             assert one.take() and not one.take() and not modes()[3] & (termios.ICANON | termios.ECHO)
             one.draw(PAGE)
+            assert not one.is_resized()
+            ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", LINES + 1, COLUMNS, 0, 0))
+            assert one.is_resized()
+            ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
             assert not one.left and one.give_back() and modes() == was
         one.is_hidden = True
         assert not one.take() and modes() == was
@@ -68,6 +73,11 @@ def test_it_clears_draws_and_gives_back_and_can_be_hidden_between():
     # Cut to the screen: a character of two bytes takes one column. The terminal adds \r to \n.
     page = "\x1b[Hhead\x1b[K\r\r\nä line that is longe\x1b[K\r\r\nthird\x1b[K".encode()
     assert said == 2 * (ENTER + page + CLEAR_BELOW.encode() + LEAVE)
+
+
+def test_a_line_has_its_look_where_colours_are_taken_and_its_width_is_that_of_its_letters():
+    line, = Tinted.of(BAD, ["abcdef"])
+    assert dressed(line, 4, True) == f"{BAD}abcd{END}" and dressed(line, 4, False) == dressed("abcd", 4, True) == "abcd"
 
 
 def test_a_key_is_read_at_once_and_ctrl_z_and_ctrl_s_are_keys():

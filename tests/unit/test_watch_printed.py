@@ -9,9 +9,10 @@ import pty
 import pytest
 
 from copyscope.dispatch import printer, straight
-from copyscope.report import live, rows, watch
+from copyscope.report import rows, watch
 from copyscope.report.page import BAD, BOLD, View
 from helpers import watches
+from helpers.watches import interval
 
 
 def books(sent: int, received: int, **sites: int) -> dict:
@@ -106,14 +107,6 @@ def test_what_was_lost_with_a_socket_is_not_to_be_sent_yet(summed):
     assert "accepted, and not sent yet; 1,000 of these were lost with" in " ".join(text(made).split())
 
 
-def interval(name: str = "nginx, pid 812", **more: object) -> dict:
-    """An interval of half a second in which one row moved."""
-    row = {"name": name, "sockets": 1, "sent_bytes": 9_000_000, "received_bytes": 0, "copied_bytes": None,
-           "copied_least_bytes": 9_000_000, "uncopied_bytes": 0, "needless_bytes": None}
-    return {"seconds": 5.0, "over_ns": 500_000_000, "sums_short": None, "by": "process", "rows": [row],
-            "top": 200, "further": 0, **more}
-
-
 def test_an_interval_is_a_rate(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     assert rows.interval(interval()) == [
@@ -171,31 +164,6 @@ def test_rows_are_sorted_as_asked(order, first):
 def test_an_interval_says_that_sums_are_short_and_how_many_rows_it_leaves_out():
     said = rows.interval(interval(sums_short="3 sockets were not counted", further=7))
     assert said[1] == "Sums may be short: 3 sockets were not counted" and said[-2].endswith("  7 more")
-
-
-def page(height: int = 24, paused: bool = False, **more: object) -> list[str]:
-    """A live view of an interval, half a minute after an hour."""
-    total = {**interval()["rows"][0], "sockets": 1234}
-    told = interval(seconds=3630.5, order="copied", total=total, **more)
-    return live.lines("--comm nginx", {"interval": told, "paused": paused}, height)
-
-
-def test_a_live_view_has_a_head_rows_and_its_keys():
-    said = page()
-    assert said[:4] == ["copyscope watch --comm nginx  01:00:30  by copied",
-                        "sent 18.0 MB/s, received 0 B/s, copied >=18.0 MB/s, avoidable -/s; 1,234 sockets", "",
-                        "   sent/s    recv/s  copied/s  avoid./s   sockets no copy/s  processes"]
-    assert said[4].endswith("  nginx, pid 812") and said[5:] == ["", live.KEYS]
-    assert page(paused=True)[0].endswith("by copied  paused")
-    assert page(sums_short="one was lost")[2] == "Sums may be short: one was lost"
-    assert "no TCP or UDP socket yet" in "\n".join(page(rows=[]))
-
-
-@pytest.mark.parametrize("name, height, fits", [("n", 24, 17), ("n" * 200, 24, 5), ("n", 3, 1)])
-def test_a_live_view_shows_as_many_rows_as_fit(name, height, fits):
-    said = page(height, rows=[{**interval()["rows"][0], "name": name}] * 40, further=960)
-    assert sum("18.0 MB" in line for line in said) == fits + 1
-    assert said[-3].endswith(f"  {1000 - fits} more") and (len(said) <= height or fits == 1)
 
 
 def printed(*documents: dict, out: int) -> int:

@@ -7,6 +7,7 @@
 #include "tests/unit/watch_hooks.h"
 #include "userspace/watch/books/books_tally.h"
 #include "userspace/watch/report/interval_json.h"
+#include "userspace/watch/view.h"
 
 enum { PEERS = 3, CLOSED = 1500, BYTES = 10, KEPT = 1000 };
 
@@ -100,7 +101,7 @@ TEST(of_an_interval_the_first_rows_are_told_and_the_number_of_the_others)
 	for (int i = 0; i < CLOSED; i++)
 		die(&t, i % PEERS, i + 1);
 	assert_int_equal(watch_tally_read(&t, NULL, 0, false, &r), 0);
-	told = interval_json(&r, ROWS_PORTS, ROWS_BY_NAME, 1);
+	told = interval_json(&r, ROWS_PORTS, ROWS_BY_NAME, 1, false);
 	rows = json_object_get(told, "rows");
 	assert_int_equal(json_array_size(rows), 1);
 	assert_string_equal(json_string_value(json_object_get(json_array_get(rows, 0), "name")), "port 80");
@@ -109,6 +110,49 @@ TEST(of_an_interval_the_first_rows_are_told_and_the_number_of_the_others)
 	json_decref(told);
 	watch_record_free(&r);
 	watch_tally_free(&t);
+}
+
+TEST(what_rows_are_made_of_is_told_if_that_is_asked_for)
+{
+	struct watch_tally t;
+	struct watch_record r = { .window_ns = 1, .lately_ns = 1 };
+	json_t *told, *row;
+
+	watch_tally_begin(&t, KEPT);
+	for (int i = 0; i < PEERS; i++)
+		die(&t, i, i + 1);
+	assert_int_equal(watch_tally_read(&t, NULL, 0, false, &r), 0);
+	told = interval_json(&r, ROWS_PEERS, ROWS_BY_NAME, 1, true);
+	row = json_array_get(json_object_get(told, "rows"), 0);
+	assert_non_null(json_object_get(row, "sites"));
+	assert_non_null(json_object_get(row, "causes"));
+	assert_int_equal(json_array_size(json_object_get(told, "sockets")), PEERS);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(json_object_get(told, "sockets"), 0),
+							      "local")), "[::]:80");
+	assert_null(json_object_get(told, "sizes"));
+	json_decref(told);
+	watch_record_free(&r);
+	watch_tally_free(&t);
+}
+
+TEST(keys_of_a_live_view_choose_rows_order_and_how_much_is_told)
+{
+	struct view v = {};
+
+	assert_int_equal(view_key(&v, '/'), VIEW_DRAW);
+	assert_int_equal(view_key(&v, '+'), VIEW_DRAW);
+	assert_true(v.every && v.detail);
+	assert_int_equal(view_key(&v, 27), VIEW_DRAW);
+	assert_int_equal(view_key(&v, '-'), VIEW_DRAW);
+	assert_false(v.every || v.detail || v.paused);
+	assert_int_equal(view_key(&v, ' '), VIEW_DRAW);
+	assert_true(v.paused);
+	assert_int_equal(view_key(&v, 'a'), VIEW_DRAW);
+	assert_int_equal(v.order, ROWS_BY_AVOIDABLE);
+	assert_int_equal(view_key(&v, 'r'), VIEW_DRAW);
+	assert_int_equal(v.rows, ROWS_PEERS);
+	assert_int_equal(view_key(&v, 'Z'), VIEW_NOTHING);
+	assert_int_equal(view_key(&v, 'q'), VIEW_QUIT);
 }
 
 TEST(peers_beyond_what_is_told_apart_are_one_row_that_says_so)

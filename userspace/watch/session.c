@@ -111,14 +111,15 @@ enum { LIVE_ROWS = 200 };
 static int draw(struct session *s)
 {
 	const struct watch_options *o = s->options;
+	bool every = s->view && s->view->every, detail = s->view && s->view->detail;
 	/* A screen may be high. */
-	int top = s->view && !o->top_asked ? LIVE_ROWS : o->top;
+	int top = every ? WATCH_ROWS_MAX : s->view && !o->top_asked ? LIVE_ROWS : o->top;
 	enum watch_rows rows = s->view ? s->view->rows : o->rows;
 	enum rows_order order = s->view ? s->view->order : o->order;
 
 	if (!s->latest.lately_ns)
 		return 0;
-	return reader_tell(s->reader, json_pack("{s:o, s:b}", "interval", interval_json(&s->latest, rows, order, top),
+	return reader_tell(s->reader, json_pack("{s:o, s:b}", "interval", interval_json(&s->latest, rows, order, top, detail),
 						"paused", s->view && s->view->paused));
 }
 

@@ -3,8 +3,9 @@
 #include "userspace/watch/view.h"
 
 #include <stddef.h>
+#include <string.h>
 
-enum { CTRL_Z = 26 };
+enum { CTRL_Z = 26, ESCAPE = 27 };
 
 enum view_command view_key(struct view *v, int key)
 {
@@ -31,5 +32,9 @@ enum view_command view_key(struct view *v, int key)
 		}
 	if (key == ' ')
 		v->paused = !v->paused;
-	return key == ' ' ? VIEW_DRAW : key == CTRL_Z ? VIEW_STOP : key == 'q' ? VIEW_QUIT : VIEW_NOTHING;
+	else if (key == '/' || key == ESCAPE)
+		v->every = key == '/';
+	else if (key == '+' || key == '-')
+		v->detail = key == '+';
+	return strchr(" /\033+-", key) ? VIEW_DRAW : key == CTRL_Z ? VIEW_STOP : key == 'q' ? VIEW_QUIT : VIEW_NOTHING;
 }

@@ -9,6 +9,8 @@ struct view {
 	enum watch_rows rows;
 	enum rows_order order;
 	bool paused;
+	bool every;	/* the reader picks rows by a filter: all of them */
+	bool detail;	/* what each row is made of, too */
 };
 
 /* What a key asks of the watch. */

@@ -8,7 +8,8 @@
 #include "userspace/watch/report/rows.h"
 
 /* What moved since the reading before: the rows that come first, however many there are, and the number of the others.
- * NULL without memory. */
-json_t *interval_json(const struct watch_record *r, enum watch_rows what, enum rows_order order, int asked);
+ * @detail: sites and causes of each, the sockets that come first, and sizes of calls if they are counted. NULL without memory. */
+json_t *interval_json(const struct watch_record *r, enum watch_rows what, enum rows_order order, int asked,
+		      bool detail);
 
 #endif

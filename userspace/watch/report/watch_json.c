@@ -131,7 +131,7 @@ static void put_movements(json_t *o, const struct watch_record *r, const struct 
 	failed_put(o, r, moved);
 }
 
-static json_t *watched_causes_json(const struct watch_movements *moved)
+json_t *watched_causes_json(const struct watch_movements *moved)
 {
 	struct cause causes[WATCH_CAUSES_MAX];
 
@@ -183,6 +183,12 @@ void put_service(json_t *o, const struct watch_record *r, const struct watch_pro
 	put(o, "cgroup", cgroup_json(r, p->cgroup));
 }
 
+void put_ends(json_t *o, const struct watch_socket *s)
+{
+	put(o, "local", name_json(address_name, &s->local));
+	put(o, "remote", name_json(address_name, &s->remote));
+}
+
 static json_t *watched_socket_json(const struct watch_record *r, const struct watch_socket *s)
 {
 	const char *protocol = s->datagrams ? "udp" : "tcp";
@@ -194,8 +200,7 @@ static json_t *watched_socket_json(const struct watch_record *r, const struct wa
 	put_listener(o, &s->owner);
 	put(o, "cgroup", cgroup_json(r, s->cgroup));
 	put(o, "netns", integer_if(s->netns, s->netns));
-	put(o, "local", name_json(address_name, &s->local));
-	put(o, "remote", name_json(address_name, &s->remote));
+	put_ends(o, s);
 	put(o, "layer", text(s->datagrams && !s->layer ? protocol : watch_layer_key(s->layer)));
 	put(o, "mptcp_token", integer_if(s->mptcp_token, s->mptcp_token));
 	put(o, "whole", json_boolean(s->whole));

@@ -54,6 +54,12 @@ json_t *cgroup_json(const struct watch_record *r, uint64_t cgroup);
 /* Its sites and counts. */
 void put_moved(json_t *o, const struct watch_record *r, const struct watch_movements *m);
 
+/* Why some of it was copied. */
+json_t *watched_causes_json(const struct watch_movements *moved);
+
+/* Addresses and ports of both ends of a socket. */
+void put_ends(json_t *o, const struct watch_socket *s);
+
 /* What a row of a table shows of it. */
 void put_row_figures(json_t *o, const struct watch_movements *m);
 

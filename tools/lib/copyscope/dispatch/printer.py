@@ -54,13 +54,17 @@ class Printer:
         self.live: Live | None = None
         self.names: Document | None = None
 
+    def colours(self) -> bool:
+        """Whether what is printed has some."""
+        return takes_colours(self.out, self.looks.get("--color", "auto"))
+
     def begin(self, told: Document) -> None:
         """The window is open."""
         self.names = told.get("names")
         if told.get("live") and is_possible():
             # A terminal that may not be opened gets blocks.
             with contextlib.suppress(OSError, termios.error):
-                self.live = Live(told["live"], self.channel)
+                self.live = Live(told["live"], self.channel, self.colours())
         text_of(told, False, self.looks)
         confine()
 
@@ -78,8 +82,7 @@ class Printer:
         if "stop" in told:
             os.write(self.channel, CTRL_Z)
         os.environ["COLUMNS"] = columns(self.out)
-        colours = takes_colours(self.out, self.looks.get("--color", "auto"))
-        text = text_of(told, colours, self.looks)
+        text = text_of(told, self.colours(), self.looks)
         data = text.encode(errors="surrogateescape")
         while data:
             data = data[os.write(self.out, data):]

@@ -10,6 +10,7 @@ KEYBOARD, TERMINAL = 0, 1
 # The alternate screen, and the cursor (ECMA-48 and xterm's private modes, which every terminal with
 # an addressable cursor of this century has).
 ENTER, LEAVE = b"\x1b[?1049h\x1b[?25l", b"\x1b[?25h\x1b[?1049l"
+PLAIN = "\x1b[0m"
 HOME, CLEAR_LINE, CLEAR_BELOW = "\x1b[H", "\x1b[K", "\x1b[J"
 # So long a terminal may take to accept the few bytes that give it back.
 PATIENCE_S = 1
@@ -41,6 +42,12 @@ def raw(was: list) -> list:
     return modes
 
 
+def dressed(line: str, columns: int, colours: bool) -> str:
+    """A line cut to the width, in its look if it has one."""
+    tint = getattr(line, "tint", "") if colours else ""
+    return f"{tint}{line[:columns]}{PLAIN if tint else ''}"
+
+
 class Screen:
     """A terminal that is taken and given back."""
 
@@ -52,11 +59,16 @@ class Screen:
         self.was = termios.tcgetattr(KEYBOARD)
         self.is_shown = self.is_hidden = False
         self.left = b""  # of a page, what the terminal has not taken yet
+        self.drawn: tuple[int, int] | None = None  # columns and lines of that page
 
     def size(self) -> tuple[int, int]:
         """Columns and lines."""
         columns, lines = os.get_terminal_size(self.out)
         return (columns, lines) if columns and lines else SIZE
+
+    def is_resized(self) -> bool:
+        """Whether the page was drawn for another size."""
+        return self.is_shown and self.drawn not in (None, self.size())
 
     def write_some(self, data: bytes) -> bytes:
         """What the terminal does not take now. OSError: it is gone."""
@@ -97,13 +109,14 @@ class Screen:
         termios.tcsetattr(KEYBOARD, termios.TCSANOW, self.was)
         return taken
 
-    def draw(self, lines: list[str]) -> None:
+    def draw(self, lines: list[str], colours: bool = False) -> None:
         """Replace what is there, each line cut to the width. A terminal that has not taken the page
         before gets the one after this."""
-        columns, height = self.size()
+        columns, height = self.drawn = self.size()
         self.flush()
         if self.is_shown and not self.left:
-            page = "\r\n".join(f"{line[:columns]}{CLEAR_LINE}" for line in lines[:height])
+            page = "\r\n".join(f"{dressed(line, columns, colours)}{CLEAR_LINE}"
+                               for line in lines[:height])
             self.left = f"{HOME}{page}{CLEAR_BELOW}".encode(errors="surrogateescape")
             self.flush()
 

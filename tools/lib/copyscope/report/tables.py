@@ -13,6 +13,7 @@ from .page import BAD, Tinted, folded, heads, labelled
 Document = dict[str, Any]
 MEANING = column("sites", "meaning")
 TLS_LAWS = names("laws", of_tls=True)
+OF_RECEIVER = names("sites", of_receiver=True)
 
 
 def tls_moved(data: Document) -> bool:

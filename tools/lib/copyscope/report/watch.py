@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from copyscope.common.tables import names
 from copyscope.common.text import share_text
 
 from . import (
@@ -24,7 +23,6 @@ from . import (
 from .page import View, folded, plural
 
 Document = dict[str, Any]
-OF_RECEIVER = names("sites", of_receiver=True)
 
 
 def view_of(data: Document) -> View:
@@ -45,7 +43,7 @@ def head(data: Document) -> str:
 def share_of(data: Document, site: str, passed: int) -> str:
     """Bytes of a sender's site are compared with what was sent, of a receiver's with what it
     received."""
-    whole = "returned_bytes" if site in OF_RECEIVER else "accepted_bytes"
+    whole = "returned_bytes" if site in tables.OF_RECEIVER else "accepted_bytes"
     return share_text(passed, data["counts"][whole] or 0)
 
 
