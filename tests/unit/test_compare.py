@@ -14,7 +14,7 @@ from copyscope.compare import command, services, sides
 from copyscope.records import documents
 from copyscope.report import tables
 from helpers import plans, schemas, watches
-from helpers.pictures import made, two_passes, write
+from helpers.pictures import made, modelled, two_passes, write
 from helpers.records import ROOT
 
 SCHEMA = ROOT / "docs/compare.schema.json"
@@ -101,6 +101,17 @@ def test_times_with_probes_or_of_an_emulator_get_no_ratio(tmp_path, capsys):
     assert "No ratio is given" in compared(capsys, files[0], files[1])
     found = document_of(capsys, files[1], files[2])
     assert all(each["second"] is None and "why" in each for each in found["points"][0]["times"])
+
+
+def test_what_a_model_counted_is_compared_where_both_have_it_for_the_same_caches(tmp_path, capsys):
+    first, second, other = (modelled(two_passes(made("A1-host")), misses) for misses in (200, 300, 300))
+    other["experiment"]["passes"]["timed"]["modelled"]["caches"]["name"] = "others"
+    names = records(tmp_path, first, second, other, two_passes(made("A1-host")))
+    row, = [each for each in document_of(capsys, *names[:2])["points"][0]["times"] if each["what"].startswith("modelled L1d")]
+    assert row["ratio"]["median"] == pytest.approx(1.5) and "modelled L1d load misses a message  " in compared(capsys, *names[:2])
+    row, = [each for each in document_of(capsys, names[0], names[2])["points"][0]["times"] if each["what"].startswith("modelled L1d")]
+    assert row["ratio"] is None and "other caches of " in row["why"]
+    assert "modelled" not in compared(capsys, names[0], names[3])
 
 
 def test_sweeps_are_compared_point_by_point_with_intervals(tmp_path, capsys):

@@ -260,6 +260,28 @@ TIMES: tuple[tuple[str, str, Callable[[Record], float | None]], ...] = (
 )
 
 
+MODELLED = (("instructions", "instructions"), ("L1d load misses", "L1-dcache-load-misses"),
+            ("LLC misses", "cache-misses"))
+
+
+def modelled(match: Match) -> list[TimeRow]:
+    """What an emulator's model counted of a message, where both sides have it."""
+    sides = [[each.modelled for each in runs] for runs in (match.first, match.second)]
+    if not all(any(side) for side in sides):
+        return []
+    caches = list(dict.fromkeys(each.caches for side in sides for each in side if each))
+    against = f"other {' and '.join(caches)}" if len(caches) > 1 else ""
+
+    def of(record: Record, event: str) -> float | None:
+        found, messages = record.modelled, record.times.messages
+        values = [found.counter(end, event) for end in ENDS] if found else []
+        return sum(each or 0 for each in values) / messages if values and messages else None
+
+    return [row(f"modelled {what} a message", "", *([of(record, event) for record in runs]
+                for runs in (match.first, match.second)), False, against)
+            for what, event in MODELLED]
+
+
 def rates(match: Match) -> list[TimeRow]:
     """What was sent and received in a second of each watch."""
     def rate(record: Record, key: str) -> float | None:
@@ -281,4 +303,4 @@ def times(match: Match) -> list[TimeRow]:
     every = (row(what, unit, *([read(record) if record.at("experiment.timing.comparable") else None
                                 for record in runs] for runs in sides), bool(turns), against)
              for what, unit, read in TIMES)
-    return [each for each in every if each.first or each.second]
+    return [*(each for each in every if each.first or each.second), *modelled(match)]

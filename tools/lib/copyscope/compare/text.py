@@ -132,6 +132,9 @@ def counted_of_sweeps(found: list[Match]) -> list[str]:
             *laid_out([["point", "site and cause", "first", "second"], *rows], {2, 3})]
 
 
+THROUGHPUT = "Gbit/s"
+
+
 def clear(row: TimeRow) -> bool:
     """The interval of a ratio leaves out 1; of one run each there is none."""
     return row.ratio is not None and not (row.interval and row.ratio.low <= 1 <= row.ratio.high)
@@ -184,8 +187,8 @@ def time_lines(match: Match) -> list[str]:
     found = times(match)
     if not found:
         return ["", "No times were measured."]
-    rows = [[f"{row.what}, {row.unit}", cell(row.first), cell(row.second), ratio(row)]
-            for row in found]
+    rows = [[", ".join(filter(None, (row.what, row.unit))), cell(row.first), cell(row.second),
+             ratio(row)] for row in found]
     return ["", *laid_out([["time", "first", "second", "second / first"], *rows]),
             *time_notes(found)]
 
@@ -233,13 +236,14 @@ def times_of_sweeps(found: list[Match]) -> list[str]:
     rows, every = [], []
     several = len({match.first[0].setting for match in found}) > 1
     for match in found:
-        run, mine = match.first[0], times(match)[:1]
+        run = match.first[0]
+        mine = [each for each in times(match) if each.unit == THROUGHPUT][:1]
         every += mine
         rows += [[run.label, size_text(run.size), *[str(run.setting)] * several,
                   cell(row.first), cell(row.second), ratio(row)] for row in mine]
     if not rows:
         return ["", "No times were measured."]
-    head_row = ["Gbit/s", "size", *["threads"] * several, "first", "second", "second / first"]
+    head_row = [THROUGHPUT, "size", *["threads"] * several, "first", "second", "second / first"]
     return ["", *laid_out([head_row, *rows], {2} if several else set()), *time_notes(every)]
 
 

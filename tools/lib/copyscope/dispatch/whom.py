@@ -27,8 +27,8 @@ def of_unit(name: str, groups: list[str]) -> list[str]:
 
 
 def is_called(number: str, name: str, known: dict[str, Container]) -> bool:
-    """Whether a container has that name, or its id begins so."""
-    return (len(name) >= ID_LEAST and number.startswith(name)) or \
+    """Whether a container has that name, or its id does or begins so."""
+    return (len(name) >= ID_LEAST and number.startswith(name)) or fnmatchcase(number, name) or \
         (number in known and any(fnmatchcase(each, name) for each in known[number].names))
 
 
