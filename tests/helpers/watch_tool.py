@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
-from helpers import printed, schemas
+from helpers import printed, processes, schemas
 from helpers.records import ROOT
 
 COPYSCOPE = ROOT / "tools/copyscope"
 SCHEMA = ROOT / "docs/record.schema.json"
 TIMEOUT_S = 60
+# In place of ssh: what a host does with the command that it is given, behind a word of welcome.
+FAR_SHELL = """sh -c 'for command; do :; done; echo welcome to lab; {become} sh -c "$command"' ssh"""
 PRIME = 94_139
 # Sends PRIME bytes over loopback to itself, as many times as its first word says, with a pause of
 # as many seconds as its second word says after each; it answers each with 7 bytes.
@@ -64,6 +67,13 @@ def start(*words: object, **more) -> subprocess.Popen:
     options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
                "stderr": subprocess.PIPE} | more
     return subprocess.Popen([COPYSCOPE, "watch", *map(str, words)], text=True, **options)
+
+
+def left_there() -> list[Path | str]:
+    """Files of a collector, and what runs of it."""
+    found = [file for place in ("/tmp", "/var/tmp", "/dev/shm") for file in Path(place).glob("copyscope.??????????")]
+    return found + [line for pid in os.listdir("/proc") if pid.isdecimal()
+                    if "--reader\0" + "1,0" in (line := "\0".join(processes.command_line(int(pid))))]
 
 
 def record_of(file: Path) -> dict:

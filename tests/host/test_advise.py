@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 
-from helpers import records, schemas
+from helpers import records, schemas, watch_tool
 from helpers.records import ROOT
 
 pytestmark = records.needs_root
@@ -44,3 +44,18 @@ def test_no_such_process_is_what_the_watch_says(tmp_path):
     done = subprocess.run([ROOT / "tools/advise", "-p", "4194304"], capture_output=True, text=True,
                           timeout=60, check=False, cwd=ROOT)
     assert done.returncode == 2 and "4194304" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_of_a_program_on_another_host_it_is_the_advice_on_the_record_that_came_home():
+    with subprocess.Popen(watch_tool.talk(400, 0.05)) as one:
+        try:
+            done = subprocess.run([ROOT / "tools/advise", "--host", "lab2", "--ssh", watch_tool.FAR_SHELL.format(become="exec"),
+                                   "-p", str(one.pid), "--seconds", "0.5", "--json", "-", "--quiet"],
+                                  capture_output=True, text=True, timeout=120, check=False)
+        finally:
+            one.kill()
+    assert done.returncode in (0, 1, 4), done.stderr
+    told, = json.loads(done.stdout)["processes"]
+    numbers = {each["name"]: each["value"] for each in told["quantities"]}
+    assert told["pid"] == one.pid and numbers["copied.tx_copy"] >= watch_tool.PRIME
+    assert not watch_tool.left_there()

@@ -9,32 +9,35 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from helpers import peers, processes, records, watch_tool
-from helpers.watch_tool import PRIME, TIMEOUT_S, record_of, talk
+from helpers.watch_tool import FAR_SHELL, PRIME, TIMEOUT_S, left_there, record_of, talk
 
 pytestmark = records.needs_root
 
 PAYLOAD = 3 * (PRIME + len(b"thanks!"))
-# In place of ssh: what a host does with the command that it is given, behind a word of welcome.
-FAR_SHELL = """sh -c 'for command; do :; done; echo welcome to lab; {become} sh -c "$command"' ssh"""
 HERE = FAR_SHELL.format(become="exec")
 KILLS, AT_ONCE, SEED = 12, 4, 29
+
+
+@contextmanager
+def ended(one: subprocess.Popen) -> Iterator[subprocess.Popen]:
+    """A watch that ends with the block: a test that fails in it would wait for it for ever."""
+    with one:
+        try:
+            yield one
+        finally:
+            one.kill()
 
 
 def far(*words: object, ssh: str = HERE, **more) -> subprocess.CompletedProcess:
     """A watch on another host, to its end."""
     return watch_tool.watch("--host", "lab2", "--ssh", ssh, *words, **more)
-
-
-def left_there() -> list[Path | str]:
-    """Files of a collector, and what runs of it."""
-    found = [file for place in ("/tmp", "/var/tmp", "/dev/shm") for file in Path(place).glob("copyscope.??????????")]
-    return found + [line for pid in os.listdir("/proc") if pid.isdecimal()
-                    if "--reader\0" + "1,0" in (line := "\0".join(processes.command_line(int(pid))))]
 
 
 @pytest.fixture(name="talker")
@@ -48,7 +51,7 @@ def fixture_talker():
 def test_it_counts_to_the_byte_and_prints_the_report_of_the_record_that_it_keeps(talker, tmp_path):
     file = tmp_path / "r.json"
     words = ["--host", "lab2", "--ssh", HERE, "-p", talker.pid, "--json", file, "--interval", 0.2]
-    with watch_tool.start(*words) as watching:
+    with ended(watch_tool.start(*words)) as watching:
         assert "open" in watching.stderr.readline()
         talker.communicate("go\n", timeout=TIMEOUT_S)
         said, complained = watching.communicate(timeout=TIMEOUT_S)
@@ -64,7 +67,7 @@ def test_it_counts_to_the_byte_and_prints_the_report_of_the_record_that_it_keeps
 
 
 def test_a_signal_ends_it_with_its_report():
-    with watch_tool.start("--host", "lab2", "--ssh", HERE, "--all") as watching:
+    with ended(watch_tool.start("--host", "lab2", "--ssh", HERE, "--all")) as watching:
         assert "open" in watching.stderr.readline()
         watching.send_signal(signal.SIGINT)
         said, complained = watching.communicate(timeout=TIMEOUT_S)
@@ -133,15 +136,14 @@ def test_several_hosts_are_rows_of_one_table(tmp_path):
 def test_by_ssh_itself_it_is_the_same(talker, tmp_path):
     with peers.two_hosts() as pair, peers.dropbear(pair.far, tmp_path) as ssh:
         words = ["--host", "root@" + pair.far.address, "--ssh", ssh, "-p", talker.pid, "--json", "-"]
-        with subprocess.Popen(pair.near.inside(watch_tool.COPYSCOPE, "watch", *words), text=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, start_new_session=True) as watching:
+        with ended(subprocess.Popen(pair.near.inside(watch_tool.COPYSCOPE, "watch", *words), text=True, stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE, start_new_session=True)) as watching:
             assert "open" in watching.stderr.readline()
             talker.communicate("go\n", timeout=TIMEOUT_S)
             said, complained = watching.communicate(timeout=TIMEOUT_S)
         assert watching.returncode == 0, complained
         assert json.loads(said)["total"]["sites"]["tx_copy"]["bytes"] == PAYLOAD
-        with subprocess.Popen(pair.near.inside(watch_tool.COPYSCOPE, "watch", *words[:4], "--all"), text=True,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True) as watching:
+        with ended(subprocess.Popen(pair.near.inside(watch_tool.COPYSCOPE, "watch", *words[:4], "--all"), text=True,
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)) as watching:
             assert "open" in watching.stderr.readline()
-            watching.kill()
         processes.wait_until(lambda: not left_there())

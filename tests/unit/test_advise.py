@@ -486,7 +486,8 @@ def test_a_name_or_a_number_alone_gets_its_option(capsys, word, meant):
 
 @pytest.mark.parametrize("words", [["-p", "1", "--comm", "x"], ["--seconds", "1"], ["--against", "x"], ["--path", "lo,veth"], ["--path", "peer"],
                                    ["--path", "nic"], ["--sizes", "4"], ["-p", "1", "--out", "x"], ["-p", "1", "--path", "lo,veth"], ["--record", "x", "--seconds", "1"],
-                                   ["--path", "moon", "-p", "1"], ["--record", "/nonexistent"]])
+                                   ["--path", "moon", "-p", "1"], ["--record", "/nonexistent"],
+                                   ["--host", "x"], ["--ssh", "x", "-p", "1"], ["--host", "x", "--", "true"], ["--host", "x", "-p", "1", "--verify"]])
 def test_bad_words_are_one_line_and_status_2(capsys, words):
     assert command.main(words) == 2
     assert capsys.readouterr().err.count("\n") == 1

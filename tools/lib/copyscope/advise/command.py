@@ -33,7 +33,7 @@ from .sources import Reading
 from .text import by_turns, lines
 from .verified import Verified
 
-PROGRAM = BUILD / "watch"
+PROGRAM, FRONT = BUILD / "watch", ROOT / "tools/copyscope"
 SECONDS = 10.0
 FINE, PAYING, UNUSABLE, REFUSED, OPEN = 0, 1, 2, 3, 4
 # Words that ask more closely, and have a command of their own.
@@ -55,7 +55,8 @@ that is named
 examples: sudo ./tools/advise --path lo
           sudo ./tools/advise -p 1234
           sudo ./tools/advise --comm nginx --source file
-          sudo ./tools/advise --record watch.json --json advice.json"""
+          sudo ./tools/advise --record watch.json --json advice.json
+          ./tools/advise --host db1 --comm nginx --baseline db1.json"""
 
 
 def build_parser() -> Parser:
@@ -73,7 +74,8 @@ def build_parser() -> Parser:
         help="where the program has what it sends (a file, if it reads as much as it sends)")
     add("--path", type=of_path.listed_paths, metavar="PATH", help="where packets go, if you know "
         "better; without a program the path that is asked about, or several with --out (lo)")
-    paths.add_words(parser)
+    paths.add_words(parser, host="of a program: watch it there, as copyscope watch --host does",
+                    ssh="of --host: what reaches it (ssh)")
     add("--sizes", type=numbers, default=list(SIZES), metavar="N,N",
         help="without a program: bytes of a message (64,4k,16k,64k,256k,1M)")
     add("--threads", type=numbers, default=[1], metavar="N,N",
@@ -118,7 +120,7 @@ def check(options: argparse.Namespace, program: bool) -> None:
     """Refuse what is of a program alone, or of a path alone."""
     options.program = program
     if not program:
-        for name in ("seconds", "source", "baseline", "verify"):
+        for name in ("seconds", "source", "baseline", "verify", "host", "ssh"):
             if getattr(options, name):
                 raise Unusable(f"--{name} is of a program: name one, as with -p PID")
         if (options.against or options.sharpen) and not options.out:
@@ -132,12 +134,29 @@ def check(options: argparse.Namespace, program: bool) -> None:
     if options.path and len(options.path) > 1:
         raise Unusable("--path of a program is one")
     options.path = options.path[0] if options.path else None
+    check_host(options)
+
+
+def check_host(options: argparse.Namespace) -> None:
+    """Refuse what only programs of this machine can be asked."""
+    if options.host is None:
+        if options.ssh is not None:
+            raise Unusable("--ssh is of --host: give it, too")
+        return
+    for name in ("record", "command", "verify"):
+        if getattr(options, name):
+            word = "-- COMMAND" if name == "command" else f"--{name}"
+            raise Unusable(f"{word} is of this machine: leave out {word} or --host")
 
 
 def watch_words(options: argparse.Namespace, record: Path) -> list[str]:
-    """The command line of the watch."""
+    """The command line of the watch, here or on another host."""
     window = options.seconds or (None if options.command else SECONDS)
-    words = [str(PROGRAM), "--sizes", "--cpu", "--quiet", "--json", str(record)]
+    words = [str(PROGRAM)]
+    if options.host is not None:
+        words = [str(FRONT), "watch", f"--host={options.host}"]
+        words += [f"--ssh={options.ssh}"] if options.ssh is not None else []
+    words += ["--sizes", "--cpu", "--quiet", "--json", str(record)]
     words += ["--seconds", f"{window:g}"] if window else []
     if options.command:
         return [*words, "--", *options.command]
@@ -146,7 +165,7 @@ def watch_words(options: argparse.Namespace, record: Path) -> list[str]:
 
 def watch(options: argparse.Namespace, record: Path) -> int:
     """Watch; 0 if the record is there then, else the status of a watch that has told why not."""
-    if not PROGRAM.exists():
+    if options.host is None and not PROGRAM.exists():
         raise Refused("build/watch is not there: run make first")
     done = subprocess.run(watch_words(options, record), check=False)
     if record.exists():
@@ -154,9 +173,10 @@ def watch(options: argparse.Namespace, record: Path) -> int:
     return done.returncode if done.returncode in (UNUSABLE, REFUSED) else UNUSABLE
 
 
-def load(source: Path) -> Watched:
-    """The record of a watch that has sizes."""
-    data = documents.read_json(source)
+def load(file: Path, source: Path | None = None) -> Watched:
+    """The record of a watch that has sizes; `source` is what messages call it."""
+    source = source or file
+    data = documents.read_json(file)
     if not is_watch(data):
         raise Unusable(f"{source}: it is no record of a watch: make one by copyscope watch --sizes "
                        "--json FILE")
@@ -244,6 +264,10 @@ def conduct(options: argparse.Namespace, out: RecordFile | None) -> int:
         return tell(load(options.record), options, None, out)
     with scratch_folder() as folder:
         record = folder / "watch.json"
+        if options.host is not None:
+            # Nothing more is known of that machine than a kept record tells.
+            return watch(options, record) or \
+                tell(load(record, Path(options.host)), options, None, out)
         reading = Reading(options.pid, options.comm)
         return watch(options, record) or tell(load(record), options, reading, out)
 

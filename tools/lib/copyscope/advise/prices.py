@@ -51,8 +51,8 @@ def of_machine(record: Watched, named: Path | None, live: bool) -> Costs:
             pass
     if not live and record.at("machine.kernel") != os.uname().release:
         raise Unusable(f"{record.source}: the record is of another machine or kernel "
-                       f"({record.at('machine.kernel')}): measure prices there, and give "
-                       "--baseline FILE")
+                       f"({record.at('machine.kernel')}): run tools/baseline --json FILE there, "
+                       "and give --baseline FILE")
     if os.geteuid() != 0:
         raise Refused("measuring prices needs root; or give --baseline FILE")
     print("advise: measuring what sends cost on this machine, once", file=sys.stderr, flush=True)

@@ -31,10 +31,10 @@ def add_options(parser: argparse.ArgumentParser, default: str, more: str = "") -
     add_words(parser)
 
 
-def add_words(parser: argparse.ArgumentParser) -> None:
-    """What belongs to a path."""
+def add_words(parser: argparse.ArgumentParser, **otherwise: str) -> None:
+    """What belongs to a path; `otherwise` is what some of it means to a command."""
     for word, (metavar, meaning) in HELP.items():
-        parser.add_argument(f"--{word}", metavar=metavar, help=meaning)
+        parser.add_argument(f"--{word}", metavar=metavar, help=otherwise.get(word, meaning))
 
 
 def two_hosts(path: str) -> bool:
