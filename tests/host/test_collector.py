@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
+import tarfile
+from typing import IO
 
 import pytest
+import yaml
 
 from helpers import records, schemas
 from helpers.watch_tool import PRIME, SCHEMA, TIMEOUT_S, talk
@@ -14,6 +18,7 @@ from helpers.watch_tool import PRIME, SCHEMA, TIMEOUT_S, talk
 pytestmark = records.needs_root
 
 COLLECTOR = records.ROOT / "build/copyscope-collect"
+DAEMONSET = records.ROOT / "packaging/kubernetes/daemonset.yaml"
 # A root with the file alone. What it is to see of programs outside is in /proc and /sys.
 ALONE = """
 mkdir "$0/proc" "$0/sys"
@@ -74,3 +79,45 @@ def test_a_table_is_all_of_its_output():
                        (["--interval", "1"], "leave out --interval")):
         done = subprocess.run([COLLECTOR, "--all", "--table", *words], capture_output=True, text=True, check=False)
         assert done.returncode == 2 and why in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(not shutil.which("runc"), reason="runc is missing")
+def test_the_image_runs_in_a_container_with_the_daemonset_s_rights_and_counts_to_the_byte(tmp_path):
+    subprocess.run([records.ROOT / "packaging/oci", COLLECTOR, tmp_path / "image"], check=True, capture_output=True)
+    with tarfile.open(tmp_path / "image") as image:
+        def blob(of: dict) -> IO[bytes]:
+            return image.extractfile(f"blobs/sha256/{of['digest'].partition(':')[2]}")
+        manifest = json.load(blob(json.load(image.extractfile("index.json"))["manifests"][0]))
+        entry = json.load(blob(manifest["config"]))["config"]["Entrypoint"]
+        with tarfile.open(fileobj=blob(manifest["layers"][0])) as layer:
+            layer.extractall(tmp_path / "rootfs")
+    one, = next(each for each in yaml.safe_load_all(DAEMONSET.read_text())
+                if each["kind"] == "DaemonSet")["spec"]["template"]["spec"]["containers"]
+    rights = [f"CAP_{each}" for each in one["securityContext"]["capabilities"]["add"]]
+    of_sys, command = ["rbind", "ro", "nosuid", "noexec", "nodev"], subprocess.Popen(
+        ["sh", "-c", 'read go; exec "$@"', "sh", *talk(3, 0.1)], stdin=subprocess.PIPE, text=True)
+    # As a runtime has it, with the node's processes and network.
+    (tmp_path / "config.json").write_text(json.dumps({
+        "ociVersion": "1.0.2", "root": {"path": "rootfs", "readonly": True},
+        "process": {"user": {"uid": 0, "gid": 0}, "cwd": "/", "noNewPrivileges": True,
+                    "args": [*entry, "-p", str(command.pid), "--table", "--no-keep"],
+                    "capabilities": dict.fromkeys(("bounding", "effective", "permitted"), rights)},
+        "mounts": [{"destination": "/proc", "type": "proc", "source": "proc"},
+                   {"destination": "/sys", "type": "none", "source": "/sys", "options": of_sys},
+                   {"destination": "/dev", "type": "tmpfs", "source": "tmpfs"},
+                   {"destination": "/tmp", "type": "tmpfs", "source": "tmpfs"}],
+        "linux": {"namespaces": [{"type": each} for each in ("mount", "ipc", "uts")]}}))
+    name = f"copyscope-{os.getpid()}"
+    try:
+        with subprocess.Popen(["runc", "--root", tmp_path / "state", "run", "--bundle", tmp_path, name], text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as watching:
+            first = watching.stderr.readline()
+            command.communicate("go\n", timeout=TIMEOUT_S)
+            said, complained = watching.communicate(timeout=TIMEOUT_S)
+    finally:
+        command.kill()
+        subprocess.run(["runc", "--root", tmp_path / "state", "delete", "--force", name], check=False, capture_output=True)
+    if not first and "cgroup" in complained:
+        pytest.skip(f"runc makes no container here: {complained.splitlines()[-1]}")
+    assert "open" in first and watching.returncode == 0, first + complained
+    assert int(table_of(said)[0]["tx_copy"]) == 3 * (PRIME + len(b"thanks!"))
