@@ -319,3 +319,13 @@ def test_setup_without_root_names_what_is_missing(set_up, tmp_path):
     assert done.returncode == 3
     assert done.stderr.splitlines() == [
         "setup: missing: run as root: apt-get install no-such-package-here no-such-ubuntu:"]
+
+
+@pytest.mark.parametrize("known, machine", [("x86_64-linux-gnu", "-"), ("", "x86_64-pc-linux-gnu"), ("", "x86_64-unknown-linux-gnu")])
+def test_make_finds_the_kernel_s_headers_whichever_word_the_compiler_knows(tmp_path, known, machine):
+    compiler = tmp_path / "cc"
+    compiler.write_text(f'#!/bin/sh\ncase "$*" in -print-multiarch) [ "{known}" ] && echo {known} ;; -dumpmachine) echo {machine} ;; esac\n')
+    compiler.chmod(0o755)
+    said = subprocess.run(["make", "-s", f"CC={compiler}", "--eval", "where: ; @echo '$(BPFFLAGS)'", "where"], cwd=ROOT,
+                          capture_output=True, text=True, check=True).stdout
+    assert said.rstrip().endswith("/usr/include/x86_64-linux-gnu")
