@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from helpers import printed, processes, schemas
@@ -67,6 +69,16 @@ def start(*words: object, **more) -> subprocess.Popen:
     options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
                "stderr": subprocess.PIPE} | more
     return subprocess.Popen([COPYSCOPE, "watch", *map(str, words)], text=True, **options)
+
+
+@contextmanager
+def ended(one: subprocess.Popen) -> Iterator[subprocess.Popen]:
+    """A watch that ends with the block: a test that fails in it would wait for it for ever."""
+    with one:
+        try:
+            yield one
+        finally:
+            one.kill()
 
 
 def left_there() -> list[Path | str]:

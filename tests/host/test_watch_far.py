@@ -9,30 +9,17 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
 from helpers import peers, processes, records, watch_tool
-from helpers.watch_tool import FAR_SHELL, PRIME, TIMEOUT_S, left_there, record_of, talk
+from helpers.watch_tool import FAR_SHELL, PRIME, TIMEOUT_S, ended, left_there, record_of, talk
 
 pytestmark = records.needs_root
 
 PAYLOAD = 3 * (PRIME + len(b"thanks!"))
 HERE = FAR_SHELL.format(become="exec")
 KILLS, AT_ONCE, SEED = 12, 4, 29
-
-
-@contextmanager
-def ended(one: subprocess.Popen) -> Iterator[subprocess.Popen]:
-    """A watch that ends with the block: a test that fails in it would wait for it for ever."""
-    with one:
-        try:
-            yield one
-        finally:
-            one.kill()
 
 
 def far(*words: object, ssh: str = HERE, **more) -> subprocess.CompletedProcess:
