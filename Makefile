@@ -18,8 +18,7 @@ ANYWHERE := -ffile-prefix-map=$(CURDIR)=.
 CFLAGS   := -std=gnu11 -fms-extensions -Wno-microsoft-anon-tag -O2 -g -Wall -Wextra -Wformat-security -Wno-unused-parameter -D_GNU_SOURCE $(ANYWHERE) $(EXTRA_CFLAGS)
 CPPFLAGS := -MMD -MP -I. -I$(BUILD)
 LIBS     := -Wl,--as-needed -lbpf -ldw -lelf -lz -liberty -ljansson -lcap -lseccomp -luring -pthread
-# Debian's clang 19 no longer knows the first word.
-MULTIARCH := $(subst -pc-,-,$(subst -unknown-,-,$(shell $(CC) -print-multiarch 2>/dev/null || $(CC) -dumpmachine)))
+MULTIARCH := $(subst -pc-,-,$(subst -unknown-,-,$(shell $(CC) -print-multiarch 2>/dev/null || $(CC) -dumpmachine)))# clang 19 lacks the first word
 BPFFLAGS := $(ANYWHERE) -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -MMD -MP -I. -idirafter $(SYSROOT)/usr/include/$(MULTIARCH)
 
 Q   := $(if $(filter 1,$(V)),,@)
