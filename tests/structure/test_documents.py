@@ -18,7 +18,7 @@ MOST_ROWS = 12
 # Of README, docs/, CONTRIBUTING and CHANGELOG together.
 MOST_WORDS = 40_000
 # What a clone takes for results; with pictures as outlines, and all tables unpacked, it was twice as much.
-MOST_RESULTS = 14_000_000
+MOST_RESULTS = 14_500_000
 LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)|src(?:set)?=\"([^\"]+)\"")
 # Of the tree, as a line or a sentence begins a command.
 TOOL = re.compile(r"(?:^|[\s`])(?:\./)?(tools/[\w/]+|tests/(?:run|campaign|bench))(?=[\s`])", re.MULTILINE)

@@ -43,7 +43,8 @@ class Panel:
     @property
     def counts(self) -> set[int]:
         """Numbers of repeats behind its points; reports do not tell theirs."""
-        return set() if self.published else {point.n for each in self.series for point in each.points.values()}
+        return set() if self.published else \
+            {point.n for each in self.series for point in each.points.values()}
 
     @property
     def reasons(self) -> list[str]:
