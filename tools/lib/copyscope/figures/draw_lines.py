@@ -253,7 +253,8 @@ def draw(group: Group, spec: Spec, all_panels: list[Panel] | None = None) -> Fig
     columns = 2 if any(panel.published for panel in all_panels) else 1 if len(all_panels) == 1 else 2 if len(all_panels) <= 4 else 3
     size = ONE if len(all_panels) == 1 else MANY
     rows = math.ceil(len(all_panels) / columns)
-    seen = {each.key: each for panel in here_first(all_panels) for each in panel.series if each.points}
+    seen = {each.key: each for panel in here_first(all_panels) for each in panel.series
+            if each.points}
     shown = list(seen.values())
     beside, tall = legend_size(shown)
     cell = (GUTTER_LEFT + size[0] + GAP, GUTTER_ABOVE + size[1] + GUTTER_BELOW)
