@@ -99,7 +99,8 @@ def say_missing(axes: Axes, panel: Panel, size: tuple[float, float]) -> None:
     axes.grid(False)
     reasons = panel.reasons or ["no run of this kind is among the records"]
     text = [line for reason in reasons[:3]
-            for line in wrap(reason if panel.published else f"not measured: {reason}", BODY, size[0] * 0.9)]
+            for line in wrap(reason if panel.published else f"not measured: {reason}", BODY,
+                             size[0] * 0.9)]
     axes.text(0.5, 0.5, "\n".join(text[:8]).replace("$", r"\$"), transform=axes.transAxes,
               ha="center", va="center", color=INK, fontproperties=font(BODY))
 
@@ -240,6 +241,13 @@ def notes(group: Group, spec: Spec, all_panels: list[Panel]) -> list[str]:
     return [". ".join(found), group.provenance] if found else [group.provenance]
 
 
+def columns_of(all_panels: list[Panel]) -> int:
+    """Beside each other: what was published and what was measured, else as many as fit a page."""
+    if any(panel.published for panel in all_panels):
+        return 2
+    return 1 if len(all_panels) == 1 else 2 if len(all_panels) <= 4 else 3
+
+
 def draw(group: Group, spec: Spec, all_panels: list[Panel] | None = None) -> Figure:
     """One figure of one group of records; of panels that were made of them already, if given."""
     if all_panels is None:
@@ -250,7 +258,7 @@ def draw(group: Group, spec: Spec, all_panels: list[Panel] | None = None) -> Fig
         all_panels = [Panel("", [series for panel in all_panels for series in panel.series],
                             spec.y)]
     all_panels = lines.beside_published(all_panels)
-    columns = 2 if any(panel.published for panel in all_panels) else 1 if len(all_panels) == 1 else 2 if len(all_panels) <= 4 else 3
+    columns = columns_of(all_panels)
     size = ONE if len(all_panels) == 1 else MANY
     rows = math.ceil(len(all_panels) / columns)
     seen = {each.key: each for panel in here_first(all_panels) for each in panel.series
