@@ -190,7 +190,7 @@ def work():
             c.sendall(bytes(int.from_bytes(asked, "big"))); sent += int.from_bytes(asked, "big")
         c.close()
         if asked == b"ends":
-            print(json.dumps([os.getpid(), sent]), flush=True); os._exit(0)
+            os.write(1, (json.dumps([os.getpid(), sent]) + "\\n").encode()); os._exit(0)
 a.close(); b.close()
 for _ in range(2):
     if not os.fork(): work()

@@ -105,6 +105,17 @@ static void put_lately_figures(json_t *o, const struct watch_sum *sum)
 	put(o, "copied_least_bytes", json_integer(copied.bytes));
 }
 
+static json_t *lately_causes_json(const struct watch_movements *moved)
+{
+	struct cause causes[WATCH_CAUSES_MAX];
+	int count = watch_causes_of(moved, causes);
+	json_t *array = json_array();
+
+	for (int i = 0; i < count; i++)
+		json_array_append_new(array, cause_json(&causes[i]));
+	return array;
+}
+
 static void put_lately(json_t *o, const struct watch_record *r, const struct watch_sum *sum)
 {
 	struct watch_sum interval = *sum;
@@ -114,7 +125,7 @@ static void put_lately(json_t *o, const struct watch_record *r, const struct wat
 	put(o, "verdict", text(verdict_name(watch_verdict(&interval))));
 	put_moved(o, r, &sum->lately);
 	put_lately_figures(o, sum);
-	put(o, "causes", watched_causes_json(&sum->lately));
+	put(o, "causes", lately_causes_json(&sum->lately));
 }
 
 static json_t *total_json(struct watch_deltas *d, const struct watch_record *r)
