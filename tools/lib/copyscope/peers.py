@@ -44,7 +44,7 @@ SERVE = f"""mkdir ~/.ssh && echo "$COPYSCOPE_SSH_KEY" >~/.ssh/authorized_keys &&
 echo /bin/bash >/etc/shells && export -p >/run/environment &&
 dropbearkey -t ed25519 -f /run/host_key >/dev/null 2>&1 &&
 echo "{LISTENS}$(dropbearkey -y -f /run/host_key | grep ^ssh-)" >&2 &&
-exec dropbear -F -s -m -r /run/host_key -P /run/dropbear.pid"""
+while :; do dropbear -F -s -m -r /run/host_key -P /run/dropbear.pid; done"""
 SSH = ("ssh -F none -i /run/key -o UserKnownHostsFile=/run/known -o StrictHostKeyChecking=yes "
        "-o ConnectionAttempts=9")
 RUN = f"""echo "$COPYSCOPE_SSH_KEY" >/run/key && echo "{FAR} $COPYSCOPE_SSH_HOST" >/run/known &&
