@@ -14,6 +14,7 @@ import pytest
 from helpers.books import BY_RING
 from helpers.names import names
 from helpers.processes import forbid
+from helpers.records import needs_root
 from helpers.workload import ROOT, TIMEOUT_S, WORKLOAD, client, run_pair, run_plain, server
 
 
@@ -37,13 +38,25 @@ def test_unread_completions_are_null_with_a_reason():
     assert b["content_errors"] == 0
 
 
+@pytest.fixture(name="narrow")
+def a_namespace_with_small_windows():
+    """Words before a command in it: most of 1 MiB waits at its sender, by reference, when send returns."""
+    holder = subprocess.Popen(["unshare", "--net", "sh", "-c", "ip link set lo up && "
+                               "sysctl -qw 'net.ipv4.tcp_rmem=4096 65536 65536' && echo up && read end"],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    with holder:
+        assert holder.stdout.readline() == "up\n"
+        yield "nsenter", f"--net=/proc/{holder.pid}/ns/net"
+
+
+@needs_root
 @pytest.mark.parametrize("pattern", ["stream", "rr"])
-def test_a_reused_buffer_is_caught_by_the_content_check(pattern):
+def test_a_reused_buffer_is_caught_by_the_content_check(pattern, narrow):
     # On one processor, a receiver that may preempt takes each message before its sender can overwrite it.
     patient = ("chrt", "--batch", "0")
     shared = ("--pattern", pattern, "--messages", 40, "--json")
-    with server("A3-reuse", "1M", "--clients", 1, *shared) as a:
-        with client(a, "1M", 1, *shared, prefix=patient) as receiver:
+    with server("A3-reuse", "1M", "--clients", 1, *shared, prefix=narrow) as a:
+        with client(a, "1M", 1, *shared, prefix=(*narrow, *patient)) as receiver:
             a.totals()
             b = receiver.totals()
     assert b["received_bytes"] == 40 << 20
