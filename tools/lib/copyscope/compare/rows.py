@@ -274,8 +274,10 @@ def modelled(match: Match) -> list[TimeRow]:
 
     def of(record: Record, event: str) -> float | None:
         found, messages = record.modelled, record.times.messages
-        values = [found.counter(end, event) for end in ENDS] if found else []
-        return sum(each or 0 for each in values) / messages if values and messages else None
+        if not found or not messages:
+            return None
+        known = [each for end in ENDS if (each := found.counter(end, event)) is not None]
+        return sum(known) / messages if len(known) == len(ENDS) else None
 
     return [row(f"modelled {what} a message", "", *([of(record, event) for record in runs]
                 for runs in (match.first, match.second)), False, against)
