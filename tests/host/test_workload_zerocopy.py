@@ -13,6 +13,7 @@ import pytest
 
 from helpers.books import BY_RING
 from helpers.names import names
+from helpers.peers import Host
 from helpers.processes import forbid
 from helpers.records import needs_root
 from helpers.workload import ROOT, TIMEOUT_S, WORKLOAD, client, run_pair, run_plain, server
@@ -46,7 +47,7 @@ def a_namespace_with_small_windows():
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     with holder:
         assert holder.stdout.readline() == "up\n"
-        yield "nsenter", f"--net=/proc/{holder.pid}/ns/net"
+        yield Host(holder, "127.0.0.1").inside()
 
 
 @needs_root

@@ -8,7 +8,7 @@ from copyscope.common.text import duration_text
 
 from . import live_row
 from .chosen import Chosen
-from .page import BOLD, Tinted, joined_words
+from .page import BOLD, Tinted
 from .rows import Row, figure, figures_of, laid_out, lines_of_a_row, rows_of_interval
 from .spark import History
 from .verdicts import sums_short
@@ -69,7 +69,7 @@ class Page:
         said = ["copyscope watch", clock, f"by {found['order']}", "paused" * self.told["paused"],
                 f"filter: {self.chosen.filter}" * bool(self.chosen.filter),
                 f"{total.sockets:,} sockets", self.title]
-        return [*Tinted.of(BOLD, [joined_words(said)]),
+        return [*Tinted.of(BOLD, ["  ".join(filter(None, said))]),
                 f"sent {figure(total.sent)}/s, received {figure(total.received)}/s, "
                 f"copied {total.cell('copied')}/s, avoidable {figure(total.needless)}/s",
                 *self.went(ALL, width)]

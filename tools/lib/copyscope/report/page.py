@@ -74,11 +74,6 @@ def joined(lines: list[str], colours: bool) -> str:
                    else f"{line}\n" for line in lines)
 
 
-def joined_words(parts: list[str]) -> str:
-    """What is there of these, parted by two blanks."""
-    return "  ".join(each for each in parts if each)
-
-
 def plural(count: int, word: str) -> str:
     """1 law, 2 laws, 2 processes."""
     return f"{count:,} {word}{('es' if word.endswith('ss') else 's') * (count != 1)}"
