@@ -35,9 +35,10 @@ def bpf_objects() -> set[tuple[str, int]]:
 def bpf_objects_held() -> set[tuple[str, int]]:
     """Those that some living process has open: another run beside this one, not a leftover."""
     found = set()
-    for info in Path("/proc").glob("[0-9]*/fdinfo"):
+    # Path.glob() of a file below fails if the process ends meanwhile.
+    for process in Path("/proc").glob("[0-9]*"):
         try:
-            for each in info.iterdir():
+            for each in (process / "fdinfo").iterdir():
                 found |= {(kind, int(number))
                           for kind, number in HELD_ID.findall(each.read_text())}
         except OSError:

@@ -43,10 +43,10 @@ def beside(*words):
 def sleepers() -> list[str]:
     """Processes of the server above."""
     found = []
-    for process in Path("/proc").glob("[0-9]*/cmdline"):
+    for process in Path("/proc").glob("[0-9]*"):
         try:
-            if b"sleep\x004327" in process.read_bytes():
-                found.append(process.parent.name)
+            if b"sleep\x004327" in (process / "cmdline").read_bytes():
+                found.append(process.name)
         except OSError:
             continue
     return found

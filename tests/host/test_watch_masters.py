@@ -16,7 +16,7 @@ import pytest
 
 from helpers import strace
 from helpers.foreign import free_port, listens
-from helpers.processes import wait_until
+from helpers.processes import descendants, wait_until
 from helpers.records import needs_root
 from helpers.windows import Watching, unbalanced
 
@@ -126,12 +126,28 @@ def traced(port: int, prefix: Path, command: list[object]) -> Iterator[int]:
                 os.kill(int(children[0]), 15)
 
 
+def sockets_of(master: int) -> set[str]:
+    """Sockets that it and its children have open."""
+    found = set()
+    for pid in {master} | descendants(master):
+        files: list[str] = []
+        with contextlib.suppress(OSError):
+            files = os.listdir(f"/proc/{pid}/fd")
+        for each in files:
+            with contextlib.suppress(OSError):
+                found.add(os.readlink(f"/proc/{pid}/fd/{each}"))
+    return {target for target in found if target.startswith("socket:")}
+
+
 @pytest.mark.parametrize("server, ask", [(gunicorn, ask_http), (php_fpm, ask_fastcgi), (postgres, ask_sql)])
 def test_the_row_of_a_master_is_what_its_children_moved(folder, server: Callable, ask: Callable):
     port = free_port()
     with traced(port, folder / "calls", server(folder, port)) as master:
+        idle = sockets_of(master)
         watching = Watching("-p", master)
         assert all(ask(folder, port) >= BODY for _ in range(5))
+        # A child may read what its client said last after that has gone.
+        wait_until(lambda: sockets_of(master) <= idle)
         record = watching.close()
     assert not unbalanced(record), unbalanced(record)
     called = strace.listed(folder / "calls")

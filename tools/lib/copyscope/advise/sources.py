@@ -27,10 +27,12 @@ def pids_of(pid: str | None, comm: str | None) -> list[int]:
     if pid:
         return [int(each) for each in pid.split(",") if each.isdigit()]
     found = []
-    for file in Path("/proc").glob("[0-9]*/comm") if comm else ():
+    # A pattern with a file below a process fails if that ends meanwhile.
+    for process in Path("/proc").glob("[0-9]*") if comm else ():
         try:
-            if file.read_text(encoding="utf-8", errors="replace").rstrip("\n") == comm:
-                found.append(int(file.parent.name))
+            said = (process / "comm").read_text(encoding="utf-8", errors="replace")
+            if said.rstrip("\n") == comm:
+                found.append(int(process.name))
         except OSError:
             continue
     return found
