@@ -558,6 +558,34 @@ TEST(test_what_was_skipped_later_makes_laws_of_the_dead_untestable)
 	watch_tally_free(&tally);
 }
 
+/* A skipped run was one socket's: two sockets are not explained by one. */
+TEST(test_a_law_breaks_if_more_sockets_differ_than_moments_were_unseen)
+{
+	struct watch_tally tally;
+	struct watch_book book = mid_stream();
+
+	watch_tally_begin(&tally, 2);
+	book.now.accepted += 30;
+	book.now.sent += 20;
+	book.flags = WATCH_DIED;
+	for (; book.cookie <= 2; book.cookie++)
+		assert_int_equal(watch_tally_death(&tally, &book, &all_hooks), 0);
+	for (int unseen = 0; unseen <= 3; unseen++) {
+		struct watch_record r = { .unseen_events = unseen };
+		uint32_t broken = unseen < 2 ? 1u << WATCH_LAW_send_queue : 0;
+
+		assert_int_equal(watch_tally_read(&tally, NULL, 0, false, &r), 0);
+		assert_int_equal(r.laws[WATCH_LAW_send_queue].status, broken ? LAW_BROKEN : LAW_NOT_TESTABLE);
+		assert_int_equal(r.laws[WATCH_LAW_receive_queue].status, LAW_BALANCED);
+		assert_int_equal(r.total.laws_broken, broken);
+		assert_int_equal(r.processes[0].sum.laws_broken, broken);
+		for (int i = 0; i < 2; i++)
+			assert_int_equal(r.sockets[i].laws[WATCH_LAW_send_queue].known, !!broken);
+		watch_record_free(&r);
+	}
+	watch_tally_free(&tally);
+}
+
 static uint64_t bytes_by(const struct cause *causes, int count, const char *name)
 {
 	uint64_t bytes = 0;

@@ -362,6 +362,15 @@ int watch_wait(struct watch *w, int timeout_ms, int other)
 	return err ? err : alive_for_long(w);
 }
 
+/* Of all hooks but those of packets and of what a census of books says exactly. */
+static void unseen_fill(const struct watch *w, struct watch_record *r)
+{
+	r->unseen_events = engine_unseen(w->probes);
+	for (int i = 0; i < r->probe_count; i++)
+		if (!watch_probe_is_of_packets(&r->probes[i]) && !probe_is_of_states(&r->probes[i]))
+			r->unseen_events += r->probes[i].missed_runs;
+}
+
 /* A program that was skipped before the last book was read shows in the list that is taken after it. */
 static int judge_books(struct watch *w, const struct watch_book *books, int count, struct watch_record *r)
 {
@@ -373,6 +382,7 @@ static int judge_books(struct watch *w, const struct watch_book *books, int coun
 	r->sockets = sockets;
 	r->probe_count = engine_list(w->probes, r->probes);
 	w->hooked.skipped = watch_unseen_firings(r);
+	unseen_fill(w, r);
 	gauges_note(w);
 	for (int i = 0; i < count; i++) {
 		if (is_no_endpoint(&books[i]))
@@ -381,15 +391,6 @@ static int judge_books(struct watch *w, const struct watch_book *books, int coun
 		watch_tally_open(&w->tally, &sockets[judged++], &books[i], &w->hooked);
 	}
 	return watch_tally_read(&w->tally, sockets, judged, w->hooked.skipped, r);
-}
-
-/* Of all hooks but those of packets and of what a census of books says exactly. */
-static void unseen_fill(const struct watch *w, struct watch_record *r)
-{
-	r->unseen_events = engine_unseen(w->probes);
-	for (int i = 0; i < r->probe_count; i++)
-		if (!watch_probe_is_of_packets(&r->probes[i]) && !probe_is_of_states(&r->probes[i]))
-			r->unseen_events += r->probes[i].missed_runs;
 }
 
 static void overhead_fill(const struct watch *w, struct watch_record *r)
@@ -513,9 +514,7 @@ static void probes_weigh(struct law *law, const struct watch_record *r, uint64_t
 			 "their hooks were attached");
 		return;
 	}
-	snprintf(law->why, WHY_BYTES,
-		 "at %llu moments sockets of this machine began, changed, ended or moved bytes unseen: sums may be short",
-		 (unsigned long long)r->unseen_events);
+	snprintf(law->why, WHY_BYTES, MOMENTS_UNSEEN ": sums may be short", (unsigned long long)r->unseen_events);
 }
 
 /* What is not in the books of sockets: overhead, peaks, processes that moved nothing, gaps. 0 or -errno. */
@@ -531,7 +530,6 @@ static int read_beside_books(struct watch *w, struct watch_record *r)
 	if (pages > w->peak_pages)
 		w->peak_pages = pages;
 	r->referenced_peak_pages = w->peak_pages;
-	unseen_fill(w, r);
 	r->unseen_may_be_closed = r->unseen_events && !engine_walks_storages(w->probes);
 	probes_weigh(&r->laws[WATCH_LAW_probes], r, gauges.unbooked);
 	overhead_fill(w, r);

@@ -424,22 +424,60 @@ static void tell_reasons(char why[WHY_BYTES], const struct watch_law_sum *sum)
 			 (unsigned long long)sum->reasons[most].sockets);
 }
 
-static void law_of_record(struct law *law, enum watch_law which, const struct watch_law_sum *sum)
+/* A run that the kernel skipped was one socket's: it explains sides that differ for as many sockets, of whomever. */
+static bool is_excused(const struct watch_law_sum *sum, const struct watch_record *r)
 {
+	return sum->broken && sum->broken <= r->unseen_events;
+}
+
+static void law_of_record(struct law *law, enum watch_law which, const struct watch_law_sum *sum, const struct watch_record *r)
+{
+	bool excused = is_excused(sum, r);
+
 	*law = law_untested(law_of_watch(which));
 	law->known = sum->testable;
 	law->left = sum->left;
 	law->right = sum->right;
 	law->residual = sum->left - sum->right;
 	law->at_any_end = true;
-	law->status = sum->broken ? LAW_BROKEN : was_tested(sum) ? LAW_BALANCED : LAW_NOT_TESTABLE;
-	if (sum->broken)
+	law->status = excused		? LAW_NOT_TESTABLE :
+		      sum->broken	? LAW_BROKEN :
+		      was_tested(sum)	? LAW_BALANCED :
+					  LAW_NOT_TESTABLE;
+	if (excused)
+		snprintf(law->why, WHY_BYTES, "its sides differ for %llu of %llu sockets, and " MOMENTS_UNSEEN,
+			 (unsigned long long)sum->broken, (unsigned long long)sum->testable, (unsigned long long)r->unseen_events);
+	else if (sum->broken)
 		snprintf(law->why, WHY_BYTES, "broken for %llu of %llu sockets",
 			 (unsigned long long)sum->broken, (unsigned long long)sum->testable);
 	else if (sum->not_testable)
 		tell_reasons(law->why, sum);
 	else if (!sum->testable)
 		snprintf(law->why, WHY_BYTES, "no socket of the subject was seen");
+}
+
+/* No row tells of a law as broken that the record does not. */
+static void rows_excuse(struct watch_record *r, uint32_t excused)
+{
+	r->total.laws_broken &= ~excused;
+	for (int i = 0; i < r->process_count; i++)
+		r->processes[i].sum.laws_broken &= ~excused;
+	for (int i = 0; i < r->socket_count && excused; i++)
+		for (enum watch_law law = 0; law < WATCH_LAW_COUNT; law++)
+			if (excused >> law & 1 && watch_law_status(&r->sockets[i].laws[law]) == LAW_BROKEN)
+				r->sockets[i].laws[law] = watch_not_known("its sides differ, and moments of sockets of this machine were not seen");
+}
+
+static void laws_of_record(struct watch_record *r, const struct watch_law_sum *sums)
+{
+	uint32_t excused = 0;
+
+	r->law_count = WATCH_LAW_COUNT;
+	for (enum watch_law law = 0; law < WATCH_LAW_COUNT; law++) {
+		law_of_record(&r->laws[law], law, &sums[law], r);
+		excused |= is_excused(&sums[law], r) << law;
+	}
+	rows_excuse(r, excused);
 }
 
 /* From here on the processes of these sums are others. */
@@ -670,9 +708,7 @@ int watch_tally_read(struct watch_tally *t, const struct watch_socket *open, int
 	memcpy(r->groups, sums.groups, sizeof(r->groups));
 	r->total = sums.total;
 	r->unopened_sockets = sums.unopened;
-	r->law_count = WATCH_LAW_COUNT;
-	for (int law = 0; law < WATCH_LAW_COUNT; law++)
-		law_of_record(&r->laws[law], law, &sums.laws[law]);
+	laws_of_record(r, sums.laws);
 	if (!err)
 		err = forget_idle(t, open, count);
 	lately_forget(&t->dead[0]);

@@ -90,9 +90,12 @@ int watch_tally_gone(struct watch_tally *t, const struct watch_member *member);
 void watch_tally_open(const struct watch_tally *t, struct watch_socket *socket,
 		      const struct watch_book *book, const struct watch_hooked *hooked);
 
-/* Everything that is open and everything that died: sockets, processes, total, laws of @r. After it
- * the next reading begins. @open is in the order of cookies, @skipped as it was filled with; @open may be what @r
- * owns already, as of sockets they are megabytes. 0 or -ENOMEM. */
+/* Of .unseen_events, in the words of laws that cannot be tested for that. */
+#define MOMENTS_UNSEEN "at %llu moments sockets of this machine began, changed, ended or moved bytes unseen"
+
+/* Everything that is open and everything that died: sockets, processes, total, laws of @r, which has its unseen
+ * events already. After it the next reading begins. @open is in the order of cookies, @skipped as it was filled with;
+ * @open may be what @r owns already, as of sockets they are megabytes. 0 or -ENOMEM. */
 int watch_tally_read(struct watch_tally *t, const struct watch_socket *open, int count, bool skipped,
 		     struct watch_record *r);
 
