@@ -372,10 +372,13 @@ int BPF_PROG(send_enter, struct sock *sk, struct msghdr *msg, size_t size)
 
 	if (!window_open() || !must_copy(sk, msg->msg_flags))
 		return 0;
-	/* No packet holds its notification, so no reference will tell whose it is. */
+	/* No packet holds its notification, so no reference will tell whose it is. If it joins the one of sends before,
+	 * that says COPIED from here on, even if this send moves nothing (tcp_sendmsg_locked). */
 	slot = slot_of_sender(sk);
-	if (slot)
+	if (slot) {
 		note_ring_send(msg, cookie_of(sk), slot, false);
+		slot->unscattered_sends++;
+	}
 	if (book_number(cookie_of(sk)) || task_is_ours()) {
 		task_note(&copying_send, 1);
 		copying_sends_noted = 1;

@@ -405,7 +405,10 @@ struct watch_slot {
 	unsigned char dead;	/* the socket is gone: another one may have the place if there is no other */
 	unsigned char tls;	/* SLOT_HAS_TLS_BOOK, ... */
 	unsigned char datagrams;	/* it is a UDP socket */
-	unsigned int user;	/* of a UDP socket: the process that used it last */
+	union {
+		unsigned int user;	/* of a UDP socket: the process that used it last */
+		unsigned int unscattered_sends;	/* with MSG_ZEROCOPY, on a route without scatter-gather: see send_enter */
+	};
 	unsigned long long moved_between;	/* with details: bytes copied between buffers of packets */
 	union {
 		unsigned long long splice_sends;	/* of send_calls, those that spliced pages */

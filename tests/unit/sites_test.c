@@ -253,6 +253,19 @@ TEST_OF_RECORD(completions_that_say_copied_of_nothing_break_a_law)
 	assert_int_equal(made_law(&m, "copied")->status, LAW_BALANCED);
 }
 
+/* A send on a route without scatter-gather marks the notification that it joins, even if it moves nothing. */
+TEST_OF_RECORD(a_send_without_scatter_gather_may_say_copied_of_those_before)
+{
+	for (int flow = 0; flow < FLOWS; flow++) {
+		made_tx(&m, flow)->site[SITE_late_copy].bytes = m.stacks[flow].tally.bytes = 0;
+		made_tx(&m, flow)->count[COUNT_clean_bytes] = made_bytes(flow) + RETRANSMITTED;
+		m.r.derived.sockets[flow].unscattered_sends = 1;
+	}
+	made_judge(&m);
+	assert_string_equal(made_laws(&m, LAW_BROKEN), "");
+	assert_int_equal(made_law(&m, "copied")->status, LAW_NOT_TESTABLE);
+}
+
 /* io_uring says COPIED of sends, too, whose packet holds the notification of another. */
 TEST_OF_RECORD(what_io_uring_says_of_copies_is_no_proof_of_one)
 {

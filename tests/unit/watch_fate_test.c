@@ -152,6 +152,23 @@ TEST(completions_know_better_than_arrivals)
 	fate_is(&some, &tracepoints, 0, BYTES, 0);
 }
 
+/* While a packet that is sent again has no route, a send without room marks the notification of those before. */
+TEST(a_send_without_scatter_gather_may_say_copied_of_those_before)
+{
+	struct watch_hooked all = trampolines();
+	struct watch_book book = sent_as(WATCH_KIND_REFERENCE);
+
+	book.slot.copied_sends = 1;
+	book.slot.clean = BYTES;
+	assert_true(copied_law(&book, &all).known);
+	book.now.retransmitted = 1;
+	assert_false(copied_law(&book, &all).known);
+	all.details = true;
+	assert_true(copied_law(&book, &all).known);
+	book.slot.unscattered_sends = 1;
+	assert_false(copied_law(&book, &all).known);
+}
+
 /* The kernel adds the number of a send to the notification of those before, and leaves what that says of copies. */
 TEST(a_notification_that_joined_another_denies_no_copy)
 {

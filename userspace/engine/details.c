@@ -76,6 +76,7 @@ static int ledger_read_books(const struct engine *e, const struct counted_socket
 		    !bpf_map_lookup_elem(bpf_map__fd(e->skel->maps.tls_books), &socket->cookie, &tls))
 			add_tls(&socket->books, &slot, &tls);
 		socket->datagrams = !err && slot.datagrams;
+		socket->unscattered_sends = err || slot.datagrams ? 0 : slot.unscattered_sends;
 		books_add(&ledger->total, &socket->books);
 	}
 	return err;

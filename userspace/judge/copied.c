@@ -16,7 +16,7 @@ const char *copied_sides(const struct told_copies *t, struct sides *s)
 		return "the kernel put notifications into others, which do not say if these were copied";
 	if (t->copied && !t->late_bytes && !t->moved_bytes) {
 		if (t->elsewhere)
-			return "send may have copied, or the bytes were sent before the window";
+			return "send copied or was about to, or the bytes were sent before the window";
 		if (t->moves_unseen)
 			return "what the kernel moves behind the socket was not hooked";
 		/* "Copied, or used by no packet": one packet holds no two notifications (io_link_skb). */
@@ -55,7 +55,7 @@ static struct told_copies told_of(const struct record *r, const struct socket_bo
 		.late_bytes = b->site[SITE_late_copy].bytes,
 		.moved_bytes = b->count[COUNT_reshaped_referenced_bytes],
 		.referenced_bytes = b->site[SITE_tx_reference].bytes,
-		.elsewhere = b->site[SITE_tx_copy].bytes,
+		.elsewhere = b->site[SITE_tx_copy].bytes || socket->unscattered_sends,
 		.beside = b->site[SITE_tx_splice].bytes,
 		.by_arrivals = tracepoint,
 		.sent_again = b->count[COUNT_retrans_referenced_bytes],

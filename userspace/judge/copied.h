@@ -15,7 +15,7 @@ struct told_copies {
 	uint64_t joined;	/* sends whose notifications the kernel put into others */
 	uint64_t late_bytes, moved_bytes, referenced_bytes;
 	bool ended;		/* all are notified, and no notification was missed */
-	bool elsewhere;		/* something else was copied that a completion tells of: by send, or before the window */
+	bool elsewhere;		/* a completion may tell of something else: send copied or began to, or it was before the window */
 	bool beside;		/* packets that were copied late may have other bytes, too: spliced, or of before the window */
 	bool sent_again;	/* so that more may be copied than was referenced */
 	bool by_arrivals;	/* they stand for late copies, which no hook counts where they are made */

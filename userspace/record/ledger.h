@@ -15,6 +15,7 @@ struct socket_books {
 	uint64_t cookie;
 	enum end host;		/* path peer: whose host counted it; else 0. Both may use a cookie. */
 	bool datagrams;		/* UDP, else TCP */
+	uint64_t unscattered_sends;	/* as in struct watch_slot */
 	struct books books;
 };
 

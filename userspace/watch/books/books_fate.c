@@ -138,6 +138,12 @@ static struct watch_sides sides(uint64_t left, uint64_t right)
 	return (struct watch_sides){ .known = true, .left = left, .right = right };
 }
 
+/* As long as a packet that is sent again finds no route, which only hooks of details see. */
+static bool may_have_lost_scatter_gather(const struct watch_book *book, const struct watch_hooked *hooked)
+{
+	return book->slot.unscattered_sends || (!hooked->details && watch_sent_again(book));
+}
+
 static struct told_copies told_copies_of(const struct watch_book *book, const struct watch_hooked *hooked,
 					 const struct watch_movements *m)
 {
@@ -151,7 +157,8 @@ static struct told_copies told_copies_of(const struct watch_book *book, const st
 		.late_bytes = slot->late_copied,
 		.moved_bytes = slot->reshaped,
 		.referenced_bytes = m->site[SITE_tx_reference].bytes,
-		.elsewhere = m->site[SITE_tx_copy].bytes || book->opened.referenced_bytes || slot->opened_sends,
+		.elsewhere = m->site[SITE_tx_copy].bytes || book->opened.referenced_bytes || slot->opened_sends ||
+			     may_have_lost_scatter_gather(book, hooked),
 		.beside = m->site[SITE_tx_splice].bytes || book->opened.unsent,
 		.sent_again = watch_sent_again(book),
 		.by_arrivals = !hooked->late_copies,
