@@ -133,8 +133,8 @@ int engine_wait(const struct engine *p, int timeout_ms, int other);
 int engine_deaths(struct engine *p, const struct engine_ends *each);
 
 /* What ended since it was called last goes to @each; *@out has the books of all sockets that are open, each once, in the
- * order of cookies. The caller's to free, whatever happens. Their number, or -errno. */
-int engine_books(struct engine *p, const struct engine_ends *each, struct watch_book **out);
+ * order of cookies, until it is called again. Their number, or -errno. */
+int engine_books(struct engine *p, const struct engine_ends *each, const struct watch_book **out);
 
 /* Between load and attachment, for programs that keep stacks. */
 void engine_prepare_stacks(const struct engine *p);

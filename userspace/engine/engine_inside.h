@@ -18,6 +18,13 @@ struct program_runs {
 	uint64_t runs, run_time_ns, missed_runs;
 };
 
+/* An array that grows, of items of @size bytes; @failure: -ENOMEM if one is missing. The owner frees @items. */
+struct collected {
+	void *items;
+	size_t size;
+	int count, room, failure;
+};
+
 struct engine {
 	struct programs *skel;
 	struct engine_config config;
@@ -27,6 +34,7 @@ struct engine {
 	struct hook_choice loaded;	/* what hooks are chosen from: with config.relinks more than those */
 	struct bpf_link *links[PROBES_MAX];	/* in the order of hooks */
 	struct bpf_link *sockets, *closed, *descriptors, *tasks, *maps;	/* what iterators are made of */
+	struct collected books;		/* as they were read last: their memory is used again */
 	struct netns_reader entered[ENGINE_NAMESPACES];	/* none for our own namespace */
 	struct ring_buffer *ring;
 	struct ring_buffer *news;	/* of stacks; NULL: none are kept; and who takes it */
@@ -43,13 +51,6 @@ struct engine {
 	struct program_runs before[PROBES_MAX];	/* this window */
 	struct bpf_link **clocks;	/* of each processor, for samples, then of switches; NULL: none are taken */
 	int clock_count;
-};
-
-/* An array that grows, of items of @size bytes; @failure: -ENOMEM if one is missing. The owner frees @items. */
-struct collected {
-	void *items;
-	size_t size;
-	int count, room, failure;
 };
 
 /* Appends a copy of the item. */

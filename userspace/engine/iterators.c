@@ -88,6 +88,7 @@ void iterators_free(struct engine *p)
 	bpf_link__destroy(p->tasks);
 	bpf_link__destroy(p->maps);
 	ring_buffer__free(p->ring);
+	free(p->books.items);
 }
 
 static int walk(struct bpf_link *link, size_t size, void (*take)(void *arg, const void *item), void *arg)
@@ -249,11 +250,20 @@ static struct watch_gauges gauges_at_rest(const struct engine *p)
 	return now;
 }
 
-/* All sockets that have a book, and how many there are: see bpf/include/census.bpf.h. */
+/* Books that there were before the census @next, and that it has not met. */
+static uint64_t unmet(const struct watch_gauges *now, uint32_t next)
+{
+	return now->begun - now->begun_lately[next & 1] + now->ended_after -
+	       (now->ended - now->ended_lately[next & 1]) - now->met;
+}
+
+/* All sockets that have a book, and how many there are: see bpf/include/census.bpf.h. What is closed, of UDP or in a
+ * namespace of others is looked for if a book is left, or may be: that walk may pass every descriptor of the machine. */
 static int walk_books(struct engine *p, void (*take)(void *arg, const void *item), void *arg)
 {
 	volatile struct watch_gauges *sums = &p->skel->bss->watch_gauges;
 	uint32_t next = p->skel->bss->census_next + 1;
+	const struct watch_gauges before = gauges_at_rest(p);
 	struct watch_gauges now;
 	int err;
 
@@ -261,11 +271,12 @@ static int walk_books(struct engine *p, void (*take)(void *arg, const void *item
 	__atomic_store_n(&p->skel->bss->census_next, next, __ATOMIC_SEQ_CST);
 	sums->met = sums->ended_after = 0;
 	err = walk_namespaces(p, take, arg);
-	if (!err)
-		err = walk(p->closed, sizeof(struct watch_book), take, arg);
 	now = gauges_at_rest(p);
-	p->unseen_ends = now.begun - now.begun_lately[next & 1] + now.ended_after -
-			 (now.ended - now.ended_lately[next & 1]) - now.met;
+	if (!err && (unmet(&now, next) || now.begun != before.begun || now.ended != before.ended)) {
+		err = walk(p->closed, sizeof(struct watch_book), take, arg);
+		now = gauges_at_rest(p);
+	}
+	p->unseen_ends = unmet(&now, next);
 	return err;
 }
 
@@ -384,22 +395,24 @@ static int books_sort(struct watch_book *books, int count, struct collected *die
 }
 
 /* One that dies after the first look at what died, and before a walk comes to it, is found by the second. */
-int engine_books(struct engine *p, const struct engine_ends *each, struct watch_book **out)
+int engine_books(struct engine *p, const struct engine_ends *each, const struct watch_book **out)
 {
-	struct collected open = { .size = sizeof(**out) };
+	struct collected *open = &p->books;
 	struct ended ended = { each, { .size = sizeof(uint64_t) } };
 	const struct engine_ends ends = { death_met, gone_met, &ended };
 	int err = engine_deaths(p, &ends);
 
+	open->size = sizeof(**out);
+	open->count = open->failure = 0;
 	if (err >= 0)
-		err = engine_read(p, book_met, &open);
+		err = engine_read(p, book_met, open);
 	if (err >= 0)
 		err = engine_deaths(p, &ends);
-	err = err < 0 ? err : open.failure ? open.failure : ended.cookies.failure;
-	*out = open.items;
-	open.count = err ? 0 : books_sort(open.items, open.count, &ended.cookies);
+	err = err < 0 ? err : open->failure ? open->failure : ended.cookies.failure;
+	*out = open->items;
+	open->count = err ? 0 : books_sort(open->items, open->count, &ended.cookies);
 	free(ended.cookies.items);
-	return err ? err : open.count;
+	return err ? err : open->count;
 }
 
 /* The programs go on counting for one that is open, and not for one that died. */

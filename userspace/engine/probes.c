@@ -231,12 +231,11 @@ int probes_read(struct probes *p, struct ledger *fresh)
 {
 	struct collected all = { .size = sizeof(struct counted_socket) };
 	const struct engine_ends ends = { counted_add, gone, &all };
-	struct watch_book *open;
+	const struct watch_book *open;
 	int count = engine_books(p->engine, &ends, &open), err;
 
 	for (int i = 0; i < count; i++)
 		counted_add(&all, &open[i]);
-	free(open);
 	err = count < 0 ? count : all.failure;
 	if (!err)
 		err = engine_counts(p->engine, all.items, all.count, fresh);

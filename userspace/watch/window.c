@@ -573,20 +573,23 @@ static int sizes_read(const struct watch *w, struct watch_record *r)
 	return 0;
 }
 
-/* The memory of its sockets stays: the kernel clears each page that it gives anew. */
+/* The memory of its sockets and processes stays: the kernel clears each page that it gives anew. */
 static void record_empty(struct watch_record *r)
 {
 	struct watch_socket *sockets = r->sockets;
+	struct watch_process *processes = r->processes;
 
 	r->sockets = NULL;
+	r->processes = NULL;
 	watch_record_free(r);
 	r->sockets = sockets;
+	r->processes = processes;
 }
 
 static int read_all(struct watch *w, struct watch_record *r, bool last)
 {
 	const struct engine_ends ends = { death, gone, w };
-	struct watch_book *books;
+	const struct watch_book *books;
 	uint64_t now;
 	int count, err;
 
@@ -597,7 +600,6 @@ static int read_all(struct watch *w, struct watch_record *r, bool last)
 	err = count < 0 ? count : w->failure;
 	if (!err)
 		err = judge_books(w, books, count, r);
-	free(books);
 	if (err)
 		return err;
 	r->backend = engine_backend(w->probes, r->backend_why);

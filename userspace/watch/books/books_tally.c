@@ -480,16 +480,18 @@ static void laws_of_record(struct watch_record *r, const struct watch_law_sum *s
 	rows_excuse(r, excused);
 }
 
-/* From here on the processes of these sums are others. */
-static int sums_copy(struct watch_sums *sums)
+/* From here on the processes of these sums are others, in @memory, which they take over, with room for @room. */
+static int sums_copy(struct watch_sums *sums, struct watch_process *memory, int room)
 {
 	const struct watch_process *from = sums->processes;
 
 	sums->index = (struct watch_ids){};
-	sums->process_room = sums->process_count;
-	sums->processes = malloc((sums->process_count + 1) * sizeof(*sums->processes));
-	if (!sums->processes)
+	sums->process_room = room > sums->process_count ? room : sums->process_count;
+	sums->processes = realloc(memory, (sums->process_room + 1) * sizeof(*sums->processes));
+	if (!sums->processes) {
+		free(memory);
 		return -ENOMEM;
+	}
 	for (int i = 0; i < sums->process_count; i++) {
 		sums->processes[i] = from[i];
 		if (watch_ids_put(&sums->index, &from[i].id, i)) {
@@ -675,6 +677,7 @@ int watch_tally_read(struct watch_tally *t, const struct watch_socket *open, int
 {
 	const struct watch_dead *dead = &t->dead[skipped];
 	struct watch_sums sums = dead->sums;
+	struct watch_process *memory = r->processes;
 	bool owned = open == r->sockets;
 	struct watch_socket *sockets = realloc(r->sockets, (count + dead->kept_count + 1) * sizeof(*sockets));
 	int err = 0;
@@ -684,7 +687,8 @@ int watch_tally_read(struct watch_tally *t, const struct watch_socket *open, int
 	r->sockets = sockets;
 	if (owned)
 		open = sockets;
-	if (sums_copy(&sums) || groups_copy(dead->sums.groups, r->groups)) {
+	r->processes = NULL;
+	if (sums_copy(&sums, memory, t->processes_read) || groups_copy(dead->sums.groups, r->groups)) {
 		watch_ids_free(&sums.index);
 		if (sums.processes != dead->sums.processes)
 			free(sums.processes);
@@ -704,7 +708,7 @@ int watch_tally_read(struct watch_tally *t, const struct watch_socket *open, int
 	r->folded_sockets = t->folded;
 	r->folded_processes = t->folded_processes;
 	r->processes = sums.processes;
-	r->process_count = sums.process_count;
+	r->process_count = t->processes_read = sums.process_count;
 	memcpy(r->groups, sums.groups, sizeof(r->groups));
 	r->total = sums.total;
 	r->unopened_sockets = sums.unopened;

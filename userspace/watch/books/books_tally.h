@@ -65,6 +65,7 @@ struct watch_dead {
 
 struct watch_tally {
 	struct watch_dead dead[2];	/* if no program was skipped, and if one was: a reading tells */
+	int processes_read;	/* at the reading before */
 	int kept_max;
 	bool forgets;	/* nobody tells which processes are gone: those without sockets are folded when there are many */
 	uint64_t folded;

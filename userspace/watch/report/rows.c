@@ -132,21 +132,54 @@ static void add_group(const struct watch_group *g, enum watch_grouping by, bool 
 	watch_movements_add(&row->moved, lately ? &g->lately : &g->moved);
 }
 
-static void add_process(const struct watch_record *r, const struct watch_process *p,
-			enum watch_rows what, bool lately, struct rows *rows)
+/* Alike of one service. */
+static int compare_services(const void *a, const void *b)
 {
-	struct row *row = append(rows);
+	const struct watch_process *x = *(const struct watch_process *const *)a;
+	const struct watch_process *y = *(const struct watch_process *const *)b;
 
-	row->at = p - r->processes;
+	return compare_numbers(y->cgroup, x->cgroup) ?: compare_numbers(y->uid, x->uid) ?:
+	       memcmp(x->comm, y->comm, sizeof(x->comm));
+}
+
+static void name_process(const struct watch_record *r, const struct watch_process *p, enum watch_rows what,
+			 char name[WATCH_NAME_BYTES])
+{
 	if (what == ROWS_SERVICES)
-		service_name(p, row->name);
+		service_name(p, name);
 	else if (what == ROWS_CGROUPS)
-		cgroup_name(r, p->cgroup, row->name);
+		cgroup_name(r, p->cgroup, name);
 	else
-		process_name(&p->id, p->comm, row->name);
-	row->sockets = lately ? p->sum.sockets_lately : p->sum.sockets;
-	row->ended = p->ended;
-	watch_movements_add(&row->moved, lately ? &p->sum.lately : &p->sum.moved);
+		process_name(&p->id, p->comm, name);
+}
+
+/* Of a service its processes make one row at once: a row has a kilobyte, and there may be 10,000 processes. */
+static int add_processes(const struct watch_record *r, enum watch_rows what, bool lately, struct rows *rows)
+{
+	const struct watch_process **sorted = malloc((r->process_count + 1) * sizeof(*sorted));
+	struct row *row = NULL;
+
+	if (!sorted)
+		return -ENOMEM;
+	for (int i = 0; i < r->process_count; i++)
+		sorted[i] = &r->processes[i];
+	if (what == ROWS_SERVICES)
+		qsort(sorted, r->process_count, sizeof(*sorted), compare_services);
+	for (int i = 0; i < r->process_count; i++) {
+		const struct watch_process *p = sorted[i];
+
+		if (!row || what != ROWS_SERVICES || compare_services(&sorted[i - 1], &sorted[i])) {
+			row = append(rows);
+			row->at = p - r->processes;
+			row->ended = true;
+			name_process(r, p, what, row->name);
+		}
+		row->sockets += lately ? p->sum.sockets_lately : p->sum.sockets;
+		row->ended &= p->ended;
+		watch_movements_add(&row->moved, lately ? &p->sum.lately : &p->sum.moved);
+	}
+	free(sorted);
+	return 0;
 }
 
 int rows_make(const struct watch_record *r, enum watch_rows what, enum rows_order order, bool lately,
@@ -164,13 +197,15 @@ int rows_make(const struct watch_record *r, enum watch_rows what, enum rows_orde
 	*rows = (struct rows){ .row = calloc(most + 1, sizeof(*rows->row)) };
 	if (!rows->row)
 		return -ENOMEM;
-	for (int i = 0; i < most; i++)
+	for (int i = 0; i < most && (of_groups || what == ROWS_SOCKETS); i++)
 		if (of_groups)
 			add_group(&r->groups[by].group[i], by, lately, rows);
-		else if (what == ROWS_SOCKETS)
-			add_socket(r, i, lately, rows);
 		else
-			add_process(r, &r->processes[i], what, lately, rows);
+			add_socket(r, i, lately, rows);
+	if (!of_groups && what != ROWS_SOCKETS && add_processes(r, what, lately, rows)) {
+		rows_free(rows);
+		return -ENOMEM;
+	}
 	/* Two sockets may have the same addresses, in two namespaces or one after the other. */
 	if (what != ROWS_SOCKETS)
 		merge(rows);
