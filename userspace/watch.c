@@ -78,6 +78,7 @@ static int open_lines(struct conduct *c)
 		return EXIT_REFUSED;
 	}
 	c->session.deltas.out = c->lines.file;
+	c->session.deltas.fold = c->options.fold_lines;
 	return status;
 }
 
@@ -256,7 +257,7 @@ static void end(struct conduct *c)
 	keeper_end(&c->keeper);
 	record_file_abandon(&c->file);
 	record_file_abandon(&c->lines);
-	watch_deltas_free(&c->session.deltas);
+	line_notes_free(&c->session.deltas.notes);
 	reader_end(&c->reader);
 	watch_subject_close(&c->options.subject);
 	json_decref(c->options.names);

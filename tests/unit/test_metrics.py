@@ -158,6 +158,21 @@ def test_what_is_of_no_process_is_other():
     assert summed(text, "copyscope_sent_bytes_total", way="unknown", comm="other") == 5
 
 
+def test_a_row_of_a_service_counts_as_its_processes_do():
+    moved = {"tx_copy": 10, "accepted_bytes": 10}
+    each = [process(pid, moved, comm="nginx", uid=0) for pid in (1, 2, 3)]
+    lacking = process(4, moved, comm="nginx", uid=0)
+    lacking["sites"]["late_copy"]["bytes"] = None
+    several = process(1, {name: 3 * value for name, value in moved.items()}, comm="nginx", uid=0) | \
+        {"processes": 3, "open": 4}
+    # The row that tells other numbers says nothing of what is open.
+    folded = [several, lacking | {"processes": 1, "open": 0}]
+    plain, of_rows = (ledger_of(line([process(9)]), line(rows)) for rows in ([*each, lacking], folded))
+    assert samples(text_of(of_rows)) == samples(text_of(plain))
+    of_rows.count(line([several | {"pid": 2, "open": 1}]), NOW + 9)
+    assert summed(text_of(of_rows), "copyscope_open_sockets", comm="nginx") == 1
+
+
 def test_a_counter_never_goes_back_and_is_true_again():
     shown = []
     made = ledger.Ledger(9)

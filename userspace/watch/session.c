@@ -337,7 +337,7 @@ int session_run(struct session *s, struct watch_record *r)
 	err = go_on(s, &p);
 	watch_record_free(&s->latest);
 	err = err ? err : finish(s, r);
-	watch_deltas_free(&s->deltas);
+	line_notes_free(&s->deltas.notes);
 	return err;
 }
 

@@ -15,7 +15,7 @@ enum { KEY_COMM = 256, KEY_CGROUP, KEY_UNIT, KEY_CONTAINER, KEY_NETNS, KEY_PORT,
        KEY_CHILDLESS, KEY_AS_ROOT, KEY_SECONDS, KEY_INTERVAL, KEY_BY, KEY_SORT, KEY_TOP, KEY_BOOKS, KEY_DETAIL,
        KEY_CPU, KEY_SIZES, KEY_BACKEND, KEY_JSON, KEY_NO_KEEP, KEY_LINES, KEY_HTML, KEY_STACKS, KEY_FOLDED,
        KEY_PPROF, KEY_CSV, KEY_LAWS, KEY_EXACT, KEY_COLOR, KEY_METRICS, KEY_SERVE, KEY_STATE, KEY_SERVICES,
-       KEY_ROTATE, KEY_TABLE, KEY_HOST, KEY_HOSTS, KEY_SSH, KEY_FAIL_ON, KEY_BREAK };
+       KEY_ROTATE, KEY_TABLE, KEY_FOLD_LINES, KEY_HOST, KEY_HOSTS, KEY_SSH, KEY_FAIL_ON, KEY_BREAK };
 
 /* PID_MAX_LIMIT of 64-bit kernels. */
 enum { PID_MOST = 1 << 22 };
@@ -90,6 +90,8 @@ static const struct argp_option option_table[] = {
 	{ "no-keep", KEY_NO_KEEP, NULL, 0, "without --json: keep no record", 3 },
 	{ "json-lines", KEY_LINES, "FILE", 0,
 	  "write what moved in each interval there, a line each, - for stdout", 3 },
+	/* What metrics are made of (tools/lib/copyscope/metrics/command.py). */
+	{ "fold-lines", KEY_FOLD_LINES, NULL, OPTION_HIDDEN, NULL, 3 },
 	{ "html", KEY_HTML, "FILE", 0, "write the report there as one page, with its copy maps", 3 },
 	{ "csv", KEY_CSV, "FILE", 0, "write the rows there as CSV, all of them, with every digit", 3 },
 	{ "pprof", KEY_PPROF, "FILE", 0, "write the stacks there as pprof reads them", 3 },
@@ -406,6 +408,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_TABLE:
 		o->table = true;
+		break;
+	case KEY_FOLD_LINES:
+		o->fold_lines = true;
 		break;
 	case KEY_BOOKS:
 		o->books = options_one_of(books_names, arg, "--books '%s'");

@@ -43,6 +43,7 @@ struct watch_options {
 	const char *json;	/* file, "-" for stdout, NULL: no record */
 	bool no_keep;		/* without .json no record stays */
 	const char *lines;	/* the same, of what moves in each interval */
+	bool fold_lines;	/* a row of a line is a service, and not a process */
 	bool table;		/* names and numbers in place of the report */
 	bool quiet;
 	bool fail_on;		/* a command's exit status says, too, if a law is broken */

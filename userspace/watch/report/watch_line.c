@@ -86,20 +86,8 @@ static json_t *broken_json(const struct watch_record *r)
 	return watch_laws_json(laws);
 }
 
-/* A column of all that moved is no sum over intervals: what is referenced in one is copied in the next. */
-static struct figure lately_figure(const struct watch_sum *sum, struct figure (*of)(const struct watch_movements *))
+static void put_lately_figures(json_t *o, struct figure needless, struct figure copied)
 {
-	struct watch_movements before = sum->moved;
-	struct figure now = of(&sum->moved);
-
-	watch_movements_subtract(&before, &sum->lately);
-	return (struct figure){ now.known, now.bytes - of(&before).bytes };
-}
-
-static void put_lately_figures(json_t *o, const struct watch_sum *sum)
-{
-	struct figure needless = lately_figure(sum, figure_needless), copied = lately_figure(sum, figure_copied);
-
 	put(o, "needless_bytes", integer_if(needless.known, needless.bytes));
 	put(o, "copied_bytes", integer_if(copied.known, copied.bytes));
 	put(o, "copied_least_bytes", json_integer(copied.bytes));
@@ -116,176 +104,87 @@ static json_t *lately_causes_json(const struct watch_movements *moved)
 	return array;
 }
 
-static void put_lately(json_t *o, const struct watch_record *r, const struct watch_sum *sum)
+/* @lately: its .moved is what moved in the interval. */
+static void put_lately(json_t *o, const struct watch_record *r, const struct watch_sum *lately, uint64_t open,
+		       struct figure needless, struct figure copied)
 {
-	struct watch_sum interval = *sum;
-
-	interval.moved = sum->lately;
-	put(o, "open", json_integer(sum->sockets - sum->died));
-	put(o, "verdict", text(verdict_name(watch_verdict(&interval))));
-	put_moved(o, r, &sum->lately);
-	put_lately_figures(o, sum);
-	put(o, "causes", lately_causes_json(&sum->lately));
+	put(o, "open", json_integer(open));
+	put(o, "verdict", text(verdict_name(watch_verdict(lately))));
+	put_moved(o, r, &lately->moved);
+	put_lately_figures(o, needless, copied);
+	put(o, "causes", lately_causes_json(&lately->moved));
 }
 
 static json_t *total_json(struct watch_deltas *d, const struct watch_record *r)
 {
+	struct watch_sum lately = r->total;
 	json_t *o = json_object();
 
+	lately.moved = r->total.lately;
 	put(o, "born", since(&d->born, r->total.born));
 	put(o, "died", since(&d->died, r->total.died));
-	put_lately(o, r, &r->total);
+	put_lately(o, r, &lately, r->total.sockets - r->total.died, lately_figure(&r->total, figure_needless),
+		   lately_figure(&r->total, figure_copied));
 	return o;
-}
-
-static bool did_nothing(const struct watch_movements *m)
-{
-	bool nothing = true;
-
-	for (int i = 0; i < SITE_COUNT; i++)
-		nothing &= !m->site[i].bytes;
-	for (int i = 0; i < COUNT_COUNT; i++)
-		nothing &= !m->count[i];
-	return nothing;
-}
-
-static struct watch_line_process nobody(void)
-{
-	return (struct watch_line_process){ .at = -1 };
-}
-
-static struct watch_line_process before_of(const struct watch_deltas *d, const struct watch_process *p)
-{
-	int at = watch_ids_find(&d->index, &p->id);
-
-	return at < 0 ? nobody() : d->processes[at];
 }
 
 /* NULL: no sample of the interval found it on a processor, or none could. */
-static json_t *lately_cpu_json(const struct watch_record *r, const struct watch_process *p,
-			       const struct watch_line_process *before)
+static json_t *lately_cpu_json(const struct line_row *row)
 {
-	json_t *classes = json_object();
-	uint64_t all = 0;
+	json_t *classes = row->sampled ? json_object() : NULL;
 
-	for (enum cpu_class c = 0; c < CPU_CLASS_COUNT; c++) {
-		uint64_t samples = p->cpu.samples[c] - before->cpu[c];
-
-		all += samples;
-		put(classes, cpu_class_key(c), json_integer(samples));
-	}
-	if (all && r->cpu_clock)
-		return classes;
-	json_decref(classes);
-	return NULL;
+	for (enum cpu_class c = 0; c < CPU_CLASS_COUNT && classes; c++)
+		put(classes, cpu_class_key(c), json_integer(row->cpu[c]));
+	return classes;
 }
 
-static void sizes_subtract(struct call_sizes *from, const struct call_sizes *less)
+static json_t *lately_holds_json(const struct call_holds *holds, bool readings_known)
 {
-	for (int way = 0; way < CALL_WAY_COUNT; way++)
-		for (int i = 0; i < SIZE_BUCKETS; i++) {
-			from->bucket[way][i].calls -= less->bucket[way][i].calls;
-			from->bucket[way][i].bytes -= less->bucket[way][i].bytes;
-		}
-}
+	json_t *o = json_object();
 
-static void sizes_add(struct call_sizes *to, const struct call_sizes *more)
-{
-	for (int way = 0; way < CALL_WAY_COUNT; way++)
-		for (int i = 0; i < SIZE_BUCKETS; i++) {
-			to->bucket[way][i].calls += more->bucket[way][i].calls;
-			to->bucket[way][i].bytes += more->bucket[way][i].bytes;
-		}
-}
-
-/* NULL: nothing was notified nor read, and nothing waits. */
-static json_t *lately_holds_json(const struct call_holds *now, const struct call_holds *before, bool readings_known)
-{
-	struct hold_times posted = now->posted, read = now->read;
-	uint64_t sends = 0;
-	json_t *o;
-
-	for (int i = 0; i < HOLD_BUCKETS; i++) {
-		posted.bucket[i] -= before ? before->posted.bucket[i] : 0;
-		read.bucket[i] -= before ? before->read.bucket[i] : 0;
-		sends += posted.bucket[i] + read.bucket[i];
-	}
-	if (!sends && !now->outstanding && !(before && before->outstanding))
-		return NULL;
-	o = json_object();
-	put(o, "notified", hold_buckets_json(posted.bucket));
-	put(o, "read", readings_known ? hold_buckets_json(read.bucket) : json_null());
-	put(o, "outstanding", json_integer(now->outstanding));
+	put(o, "notified", hold_buckets_json(holds->posted.bucket));
+	put(o, "read", readings_known ? hold_buckets_json(holds->read.bucket) : json_null());
+	put(o, "outstanding", json_integer(holds->outstanding));
 	return o;
 }
 
-/* What it says of calls: histograms of the interval. @sized adds them up. */
-static void put_lately_sized(json_t *o, const struct watch_deltas *d, const struct watch_record *r,
-			     const struct watch_process *p, const struct watch_line_process *before,
-			     struct call_sizes *sized)
+struct telling {
+	const struct watch_deltas *d;
+	const struct watch_record *r;
+	json_t *rows;
+	struct call_sizes sized;	/* the sum of what rows told */
+};
+
+static void tell_row(void *arg, const struct line_row *row)
 {
-	struct call_sizes sizes = {};
-	json_t *holds = NULL;
+	struct telling *t = arg;
+	const struct watch_record *r = t->r;
+	json_t *o = json_object(), *cpu = lately_cpu_json(row);
 
-	if (p->sizes) {
-		sizes = *p->sizes;
-		if (before->at >= 0)
-			sizes_subtract(&sizes, &d->sizes[before->at]);
-		sizes_add(sized, &sizes);
-		holds = lately_holds_json(p->holds, before->at >= 0 ? &d->holds[before->at] : NULL,
-					  r->sizes.readings_known);
-	}
-	put(o, "sizes", call_sizes_json(&sizes));
-	put(o, "holds", holds ? holds : json_null());
-}
-
-/* NULL: there is nothing to say of it. */
-static json_t *lately_of_process_json(const struct watch_deltas *d, const struct watch_record *r,
-				      const struct watch_process *p, struct call_sizes *sized)
-{
-	struct watch_line_process before = before_of(d, p);
-	json_t *cpu = lately_cpu_json(r, p, &before), *beside = json_object(), *o;
-	bool quiet = did_nothing(&p->sum.lately) && before.open == p->sum.sockets - p->sum.died && !cpu &&
-		     !(p->sum.laws_broken & ~before.laws_broken);
-
+	put_service(o, r, row->who);
+	if (t->d->fold)
+		put(o, "processes", json_integer(row->processes));
+	put(o, "cgroup_id", integer_if(row->who->cgroup, row->who->cgroup));
+	put_lately(o, r, &row->sum, row->open, row->needless, row->copied);
+	put(o, "laws_broken", watch_laws_json(row->laws_broken));
 	if (r->cpu_hz)
-		put(beside, "cpu", cpu ? cpu : json_null());
-	if (r->sizes.all)
-		put_lately_sized(beside, d, r, p, &before, sized);
-	if (quiet && !json_array_size(json_object_get(beside, "sizes")) &&
-	    !json_is_object(json_object_get(beside, "holds"))) {
-		json_decref(beside);
-		return NULL;
+		put(o, "cpu", cpu ? cpu : json_null());
+	else
+		json_decref(cpu);
+	if (r->sizes.all) {
+		sizes_add(&t->sized, &row->sizes);
+		put(o, "sizes", call_sizes_json(&row->sizes));
+		put(o, "holds", row->held ? lately_holds_json(&row->holds, r->sizes.readings_known) : json_null());
 	}
-	o = json_object();
-	put_service(o, r, p);
-	put(o, "cgroup_id", integer_if(p->cgroup, p->cgroup));
-	put_lately(o, r, &p->sum);
-	put(o, "laws_broken", watch_laws_json(p->sum.laws_broken & ~before.laws_broken));
-	json_object_update(o, beside);
-	json_decref(beside);
-	return o;
-}
-
-static json_t *lately_of_processes_json(const struct watch_deltas *d, const struct watch_record *r,
-					struct call_sizes *sized)
-{
-	json_t *array = json_array();
-
-	for (int i = 0; i < r->process_count; i++) {
-		json_t *o = lately_of_process_json(d, r, &r->processes[i], sized);
-
-		if (o)
-			json_array_append_new(array, o);
-	}
-	return array;
+	json_array_append_new(t->rows, o);
 }
 
 /* Calls of processes that have no histograms of their own, or that the record has no more: the rest of all. */
 static json_t *further_json(struct watch_deltas *d, const struct watch_record *r, const struct call_sizes *sized)
 {
 	struct call_sizes all = *r->sizes.all, rest;
-	json_t *o = json_object(), *holds;
+	struct call_holds holds;
+	json_t *o = json_object();
 
 	for (int i = 0; i < r->process_count; i++)
 		if (r->processes[i].sizes)
@@ -294,9 +193,9 @@ static json_t *further_json(struct watch_deltas *d, const struct watch_record *r
 	sizes_subtract(&rest, &d->sized);
 	sizes_subtract(&rest, sized);
 	d->sized = all;
-	holds = lately_holds_json(r->sizes.holds, d->holds, r->sizes.readings_known);
 	put(o, "sizes", call_sizes_json(&rest));
-	put(o, "holds", holds ? holds : json_null());
+	put(o, "holds", holds_since(&holds, r->sizes.holds, d->notes.holds) ?
+				lately_holds_json(&holds, r->sizes.readings_known) : json_null());
 	return o;
 }
 
@@ -309,53 +208,10 @@ static json_t *lately_sampled_json(struct watch_deltas *d, const struct watch_re
 	return o;
 }
 
-static void *copy_of(const void *items, int count, size_t size)
-{
-	void *copy = malloc((count + 1) * size);
-
-	return copy && count ? memcpy(copy, items, count * size) : copy;
-}
-
-void watch_deltas_free(struct watch_deltas *d)
-{
-	free(d->processes);
-	free(d->sizes);
-	free(d->holds);
-	watch_ids_free(&d->index);
-	d->processes = NULL;
-	d->sizes = NULL;
-	d->holds = NULL;
-}
-
-/* What the next line begins with. 0 or -ENOMEM. */
-static int remember(struct watch_deltas *d, const struct watch_record *r)
-{
-	watch_deltas_free(d);
-	d->processes = malloc((r->process_count + 1) * sizeof(*d->processes));
-	d->sizes = copy_of(r->sizes.all, r->sizes.all ? r->sizes.count : 0, sizeof(*d->sizes));
-	d->holds = copy_of(r->sizes.holds, r->sizes.all ? r->sizes.count : 0, sizeof(*d->holds));
-	if (!d->processes || !d->sizes || !d->holds)
-		return -ENOMEM;
-	for (int i = 0; i < r->process_count; i++) {
-		const struct watch_process *p = &r->processes[i];
-		struct watch_line_process *note = &d->processes[i];
-
-		*note = nobody();
-		note->open = p->sum.sockets - p->sum.died;
-		note->laws_broken = p->sum.laws_broken;
-		memcpy(note->cpu, p->cpu.samples, sizeof(note->cpu));
-		if (p->sizes)
-			note->at = p->sizes - r->sizes.all;
-		if (watch_ids_put(&d->index, &p->id, i))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 int watch_delta_write(struct watch_deltas *d, const struct watch_record *r,
 		      const struct watch_ending *end)
 {
-	struct call_sizes sized = {};
+	struct telling t = { .d = d, .r = r, .rows = json_array() };
 	json_t *o = json_object();
 	int err;
 
@@ -371,10 +227,11 @@ int watch_delta_write(struct watch_deltas *d, const struct watch_record *r,
 	if (r->cpu_hz)
 		put(o, "cpu", lately_sampled_json(d, r));
 	put(o, "total", total_json(d, r));
-	put(o, "processes", lately_of_processes_json(d, r, &sized));
+	err = line_rows(&d->notes, r, d->fold, tell_row, &t);
+	put(o, "processes", t.rows);
 	if (r->sizes.all)
-		put(o, "further", further_json(d, r, &sized));
+		put(o, "further", further_json(d, r, &t.sized));
 	d->number++;
-	err = remember(d, r);
+	err = err ?: line_notes_take(&d->notes, r);
 	return json_write_line(o, d->out) ?: err;
 }

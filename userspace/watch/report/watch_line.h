@@ -5,18 +5,10 @@
 
 #include <stdio.h>
 
-#include "userspace/watch/books/books_tally.h"
+#include "userspace/watch/report/line_rows.h"
 #include "userspace/watch/report/watch_json.h"
 
 enum { WATCH_TIME_BYTES = 32 };
-
-/* A process at the line before; where its histograms were, -1: it had none. */
-struct watch_line_process {
-	uint64_t open;
-	uint32_t laws_broken;
-	uint64_t cpu[CPU_CLASS_COUNT];
-	int at;
-};
 
 /* Where lines go, and what those before it said. */
 struct watch_deltas {
@@ -24,18 +16,13 @@ struct watch_deltas {
 	uint64_t number, born, died, lost_events, unseen_events, unbooked_sockets, own_cpu_ns, lost_samples;
 	double programs_ns;
 	char end[WATCH_TIME_BYTES];	/* of the line before */
-	struct watch_line_process *processes;	/* owned */
-	struct watch_ids index;		/* of these */
-	struct call_sizes *sizes;	/* owned: as the record had them */
-	struct call_holds *holds;	/* owned */
+	bool fold;			/* a row is a service, as an exporter needs it: see line_rows() */
+	struct line_notes notes;	/* owned: what the line before said of processes */
 	struct call_sizes sized;	/* the sum of all */
 };
 
 /* Writes the interval that ends with this reading, which was made just now. 0 or -errno. */
 int watch_delta_write(struct watch_deltas *d, const struct watch_record *r,
 		      const struct watch_ending *end);
-
-/* Frees what it owns. */
-void watch_deltas_free(struct watch_deltas *d);
 
 #endif

@@ -32,7 +32,7 @@ EXAMPLES = {
     "--services": "200",
     "--rotate": "100M,5",
 }
-LINES, INTERVAL = "--json-lines", "--interval"
+LINES, INTERVAL, FOLD = "--json-lines", "--interval", "--fold-lines"
 BY_DEFAULT = {INTERVAL: "15", "--services": "200"}
 SERVICES_MOST = 10_000
 STATE_NAME = "metrics-state.json"
@@ -174,11 +174,13 @@ class Exporter:
             self.publish()
 
 
-def start(rest: list[str]) -> tuple[subprocess.Popen, int]:
-    """Start the watch, which writes its lines into a pipe."""
+def start(rest: list[str], fold: bool) -> tuple[subprocess.Popen, int]:
+    """Start the watch, which writes its lines into a pipe; if `fold`, with a row for each service
+    in place of each process."""
     reader, writer = os.pipe()
+    words = [LINES, f"/dev/fd/{writer}", *[FOLD] * fold, *rest]
     try:
-        return start_watch([LINES, f"/dev/fd/{writer}", *rest], [writer]), reader
+        return start_watch(words, [writer]), reader
     finally:
         os.close(writer)
 
@@ -188,7 +190,7 @@ def watch(words: list[str]) -> int:
     asked = Asked.of(words)
     exporter = Exporter(asked)
     exporter.restore()
-    process, reader = start(asked.rest)
+    process, reader = start(asked.rest, fold=not exporter.lines)
     power.give_up()
     if exporter.server:
         serve.answer(exporter.server)

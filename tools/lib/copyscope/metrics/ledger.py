@@ -127,6 +127,14 @@ def known_of(part: dict[str, Any], missing: list[str], amounts: Amounts) -> tupl
     return told, lacking
 
 
+def row_of(part: dict[str, Any]) -> tuple:
+    """What tells a row of a line from others, also in other lines: the process, or the service."""
+    apart = ("listener_pid", "comm", "cgroup_id", "uid")
+    if part["pid"] and "processes" not in part:
+        return (part["pid"],)
+    return (bool(part["pid"]), *map(part.get, apart))
+
+
 class Ledger:
     """All that is published."""
 
@@ -226,11 +234,21 @@ class Ledger:
         service.last_s = self.read_s
         self.measured |= {key[2] for key in amounts if key[0] == "site_bytes"}
         self.machine.add(
-            {("unmeasured_readings", site): 1 for site in missing if site in self.measured}
+            {
+                ("unmeasured_readings", site): process.get("processes", 1)
+                for site in missing
+                if site in self.measured
+            }
         )
-        key = process["pid"] or (process.get("listener_pid"), process["comm"])
-        self.open[key] = (who, process["open"])
         return known_of(process, missing, amounts)
+
+    def _note_open(self, whose: list[Who], processes: list[dict[str, Any]]) -> None:
+        """Sockets that are open. Of the rows of one service, or listener, one tells them."""
+        told: dict[Any, tuple[Who, int]] = {}
+        for who, each in zip(whose, processes):
+            key = row_of(each)
+            told[key] = (who, told.get(key, (who, 0))[1] + each["open"])
+        self.open = {key: each for key, each in (self.open | told).items() if each[1]}
 
     def _count_watch(self, line: dict[str, Any]) -> None:
         """Add what is of no service."""
@@ -264,6 +282,7 @@ class Ledger:
             )
         self._admit(moved, size.Features(cpu="cpu" in line, sizes="further" in line))
         hz = line.get("cpu", {}).get("hz", 1)
+        self._note_open(whose, processes)
         known: dict[Service, list[tuple[set[Key], ...]]] = {}
         for who, each in zip(whose, processes):
             known.setdefault(self._place(who), []).append(self._count_process(who, each, hz))
@@ -273,7 +292,6 @@ class Ledger:
         rest.add(rest_of(line["total"], processes))
         if "further" in line:
             rest.add(calls(line["further"]["sizes"]) | holds(line["further"]["holds"]))
-        self.open = {key: each for key, each in self.open.items() if each[1]}
         self.cut &= set(self.services)
 
     def spend(self, seconds: float) -> None:
