@@ -69,6 +69,21 @@ def test_a_plain_send_shows_where_its_bytes_were_copied(tmp_path):
         ("1009", "2018", "3027")
 
 
+def test_a_cause_that_some_kernels_have_names_the_commit_that_changed_it(tmp_path):
+    def cell_of(kernel, cause, copied):
+        def change(data):
+            data["machine"]["kernel"] = kernel
+            data["causes"] = [{"cause": cause, "site": "late_copy", "bytes": copied, "calls": 1, "remedy": "none", "stack": None,
+                               "why": None}][:copied]
+        (tmp_path / kernel).mkdir(exist_ok=True)
+        return rows.row(left_by_a_guest(tmp_path / kernel, change), CELL)
+    both = [cell_of("6.12.1", "forwarding hop", 4096), cell_of("7.2.1", "forwarding hop", 0)]
+    page = table.page(both, "matrix", 1, 1, None)
+    assert "d2527ad3a9e1" in page and "| veth | A3 | 4,096 | 0 |" in page
+    alike = [cell_of("6.12.1", "forwarding hop", 4096), cell_of("7.2.1", "forwarding hop", 4000)]
+    assert "commit d2527" not in table.page(alike, "matrix", 1, 1, None)
+
+
 def test_what_was_not_measured_is_a_dash_and_an_empty_field(tmp_path):
     def hide(data):
         data["sites"]["reshape"].update(bytes=None, calls=None, how="not_measured",

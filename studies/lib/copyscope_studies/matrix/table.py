@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from copyscope.common.tables import TABLES, commit_of
 from copyscope.common.text import csv_text
 
 from .rows import Row
@@ -57,6 +58,31 @@ def kernel_of(row: Row) -> str:
     return row.record.kernel if row.record else row.kernel
 
 
+def copied_by(row: Row, cause: str) -> int | None:
+    """Bytes that the record says were copied for this cause; None without a record."""
+    return sum(each["bytes"] or 0 for each in row.record.data["causes"]
+               if each["cause"] == cause) if row.record else None
+
+
+def changes(rows: Sequence[Row]) -> list[str]:
+    """Where some of these kernels copy for a cause and others do not, beside the kernel commit
+    that changed the cause; nothing where no such cause differs."""
+    kernels, text = list(dict.fromkeys(kernel_of(row) for row in rows if row.record)), []
+    for cause in dict.fromkeys(each["name"] for each in TABLES["cause_commits"]):
+        by_cell: dict[tuple[str, str], dict[str, int | None]] = {}
+        for row in rows:
+            by_cell.setdefault((row.cell.path, row.cell.variant), {})[kernel_of(row)] = \
+                copied_by(row, cause)
+        found = [f"| {' | '.join([*cell, *(shown(bytes_of.get(each)) for each in kernels)])} |"
+                 for cell, bytes_of in by_cell.items()
+                 if 0 in bytes_of.values() and any(bytes_of.values())]
+        if found:
+            text += [f"Bytes copied because of: {cause}. Kernel commit {commit_of(cause)}.", "",
+                     f"| {' | '.join(['path', 'variant', *kernels])} |",
+                     f"|{'|'.join(['---'] * 2 + ['---:'] * len(kernels))}|", *found, ""]
+    return ["## What changed between these kernels", "", *text] if text else []
+
+
 def page(rows: Sequence[Row], command: str, size: int, messages: int, host: str | None) -> str:
     """The table as Markdown, a section for each kernel; `host`: the other end, None in guests."""
     where = f"The receiver ran on {host}, by its own kernel, which its records name" if host else \
@@ -78,7 +104,7 @@ def page(rows: Sequence[Row], command: str, size: int, messages: int, host: str 
         text += [f"## {kernel_of(ran)}{backend}", "", f"| {' | '.join(HEAD)} |",
                  f"|{'|'.join(['---'] * 2 + ['---:'] * (len(HEAD) - 3) + ['---'])}|"]
         text += [f"| {' | '.join(line(row))} |" for row in mine] + [""]
-    return "\n".join(text)
+    return "\n".join([*text, *changes(rows)])
 
 
 def sheet(rows: Sequence[Row]) -> str:
