@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from guest.boots import GUEST, TIMEOUT_S, Outcome
+from guest.boots import GUEST, TIMEOUT_S, Asked, Outcome
 from helpers import records
 from helpers.books import PRIME_BYTES, PRIME_MESSAGES, PRIME_PAYLOAD, check_books
 
@@ -22,6 +22,10 @@ SMALL, LARGE, COST_MESSAGES = 4096, 65536, 100
 COSTS = {f"{variant}.{size}.{time}": f"{variant} {size} 1 --path lo --cost "
          f"--messages {COST_MESSAGES}"
          for variant in ("A1", "A3") for size in (SMALL, LARGE) for time in (1, 2)}
+# What is made a second time, and by a way that copies into the same packets, waits for the long tier.
+LATER = [run for run in PRIMES | COSTS if run.endswith(".2") or run.startswith("A2") or run == "A1.veth"]
+# By this name a test asks for none of them.
+OWN = "own"
 MISSING = next((what for there, what in (
     (shutil.which("qemu-system-aarch64"), "qemu-system-aarch64 is missing: make setup-arm64"),
     ((BUILD / "arm64" / "trace_run").exists(), "nothing is built for arm64: make arm64")) if not there), "")
@@ -39,19 +43,26 @@ def boot(out: Path, script: str, *options) -> Outcome:
     return Outcome("6.12", out)
 
 
+def of_runs(runs):
+    """Parametrize a test by run."""
+    return pytest.mark.parametrize("run", [pytest.param(run, marks=(pytest.mark.made_by(run), *(
+        (pytest.mark.long,) if run in LATER else ()))) for run in runs])
+
+
 @pytest.fixture(scope="module", name="outcome")
-def all_runs(tmp_path_factory):
-    """All runs in one boot."""
+def all_runs(request, tmp_path_factory):
+    """All runs that are asked for in one boot."""
+    asked = Asked(request)
     folder = tmp_path_factory.mktemp("arm64")
     (folder / "runs").write_text("".join(f"{name} {words}\n"
-                                         for name, words in (PRIMES | COSTS).items()))
+                                         for name, words in (PRIMES | COSTS).items() if asked("arm64", name)))
     return boot(folder / "out", f"""set -e
         tests/guest/matrix.sh {folder}/runs
         build/watch --stacks --json /out/stacks.json -- {STACKS} 2>/out/stacks.err
         build/tests/guest/zero_counter_check >/out/zero_counters""", "--add", folder / "runs")
 
 
-@pytest.mark.parametrize("run", PRIMES)
+@of_runs(PRIMES)
 def test_23_messages_of_4093_bytes_balance_on_arm64(outcome, run):
     assert outcome.status(run) == 0, outcome.errors(run)
     record = outcome.record(run)
@@ -62,7 +73,7 @@ def test_23_messages_of_4093_bytes_balance_on_arm64(outcome, run):
 
 
 @pytest.mark.parametrize("end", ["sender", "receiver"])
-@pytest.mark.parametrize("run", PRIMES)
+@of_runs(PRIMES)
 def test_both_ends_have_cycles_and_instructions(outcome, run, end):
     counters = outcome.record(run)["experiment"]["counters"][end]
     # One cycle an instruction: QEMU's clock under -icount shift=0.
@@ -71,6 +82,7 @@ def test_both_ends_have_cycles_and_instructions(outcome, run, end):
         assert counters[name]["value"] is None and "no such hardware" in counters[name]["why"]
 
 
+@pytest.mark.made_by(OWN)
 def test_an_event_that_opens_and_never_counts_is_not_measured(outcome):
     said = dict(line.split(" ", 1) for line in outcome.text("zero_counters").splitlines())
     assert int(said["instructions"]) > 4_000_000
@@ -78,6 +90,7 @@ def test_an_event_that_opens_and_never_counts_is_not_measured(outcome):
         assert said[name].startswith("null opened but counted nothing in "), said[name]
 
 
+@pytest.mark.made_by(OWN)
 @pytest.mark.parametrize("site, names", [("tx_copy", ["transfer_send", "sender_send", "serve"]),
                                          ("rx_copy", ["transfer_recv", "receive_fields", "receiver_receive"])])
 def test_the_stack_of_a_call_is_walked_to_its_thread(outcome, site, names):
@@ -105,23 +118,43 @@ def instructions_of(record: dict, name: str) -> int:
     return cost["instructions"]["value"] - cost["calls"] * own
 
 
-@pytest.mark.parametrize("variant, name", [("A1", "rx_copy"), ("A3", "late_copy")])
-def test_instructions_grow_with_the_bytes_and_repeat(outcome, variant, name):
+def of_sizes(*times):
+    """Parametrize a test by what copies at which site, each size made these times."""
+    return pytest.mark.parametrize("variant, name", [
+        pytest.param(variant, name, marks=pytest.mark.made_by(*(
+            f"{variant}.{size}.{time}" for size in (SMALL, LARGE) for time in times)))
+        for variant, name in (("A1", "rx_copy"), ("A3", "late_copy"))])
+
+
+def costs(outcome, variant, name, *times):
+    """Instructions of a site by size, of a call and of a byte each time."""
     per_call, per_byte = {}, {}
     for size in (SMALL, LARGE):
-        for time in (1, 2):
+        for time in times:
             record = outcome.record(f"{variant}.{size}.{time}")
             cost = cost_of(record, name)
             per_call[size] = instructions_of(record, name) / cost["calls"]
             per_byte[size, time] = instructions_of(record, name) / cost["bytes"]
+    return per_call, per_byte
+
+
+@of_sizes(1)
+def test_instructions_grow_with_the_bytes(outcome, variant, name):
+    per_call, per_byte = costs(outcome, variant, name, 1)
     assert per_call[LARGE] > 2 * per_call[SMALL]
     # Fixed work of a call weighs less the more bytes it moves.
     assert per_byte[LARGE, 1] < per_byte[SMALL, 1]
+
+
+@pytest.mark.long
+@of_sizes(1, 2)
+def test_instructions_repeat(outcome, variant, name):
+    per_byte = costs(outcome, variant, name, 1, 2)[1]
     for size in (SMALL, LARGE):
         assert per_byte[size, 1] == pytest.approx(per_byte[size, 2], rel=0.1)
 
 
-@pytest.mark.parametrize("run", [run for run in COSTS if run.startswith("A3")])
+@of_runs([run for run in COSTS if run.startswith("A3")])
 def test_costs_cover_every_call_that_was_not_left_out(outcome, run):
     record = outcome.record(run)
     assert outcome.status(run) == 0
@@ -136,6 +169,7 @@ def test_costs_cover_every_call_that_was_not_left_out(outcome, run):
     assert sends["calls"] + sends["slept_calls"] >= record["counts"]["send_calls"]
 
 
+@pytest.mark.made_by("A3.lo")
 def test_no_cost_is_recorded_unless_asked_for(outcome):
     record = outcome.record("A3.lo")
     assert "cost" not in record and "cost" not in record["sites"]["late_copy"]

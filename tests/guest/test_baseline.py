@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 
+import pytest
+
 from guest.boots import GUEST, TIMEOUT_S
 from helpers import baseline
 
@@ -38,9 +40,10 @@ def test_rows_of_a_path_delayed_by_netem_are_valid():
     assert valid == set(ROWS), {name: rows[name]["why"] for name in set(ROWS) - valid}
 
 
-def test_rows_between_two_network_cards_count_the_same():
-    # Without a delay a reply may be there before it is waited for.
-    names = tuple(row for row in ROWS if row != "icmp-rtt-remote")
+# Without a delay a reply to a ping may be there before it is waited for.
+@pytest.mark.parametrize("names", [("connect-remote",), pytest.param(
+    ("tcp-rtt-remote", "close-remote", "tcp-stream-remote"), marks=pytest.mark.long)])
+def test_rows_between_two_network_cards_count_the_same(names):
     valid: dict[str, dict] = {}
     for _ in range(ATTEMPTS):
         rows = rows_in_a_guest(("--nics", "2"), ("--nics", "eth0,eth1"), names)
@@ -49,8 +52,8 @@ def test_rows_between_two_network_cards_count_the_same():
         if set(valid) == set(names):
             break
     assert set(valid) == set(names), {name: rows[name]["why"] for name in set(names) - set(valid)}
-    calls = valid["connect-remote"]["proof"]["calls"]
-    assert baseline.counted(valid["connect-remote"], "connections up when connect() returned") == calls
+    if row := valid.get("connect-remote"):
+        assert baseline.counted(row, "connections up when connect() returned") == row["proof"]["calls"]
 
 
 def test_a_card_that_is_up_is_not_taken():

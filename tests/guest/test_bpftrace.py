@@ -7,6 +7,7 @@ and the processor's breakpoints on the copying functions see the copies themselv
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 
@@ -46,14 +47,14 @@ WAYS = {sender: f"{sender} {PRIME_BYTES} 2 --messages {PRIME_MESSAGES} "
                 f"--path {'lo' if sender in DATAGRAMS else 'nic'}" +
                 (f" --receiver {READ_BY[sender]}" if sender in READ_BY else "")
         for sender in SENDERS if sender not in ("A1", "A2", "A3")}
-# A slow guest compiles three oracles, and a breakpoint costs it seconds: all kernels but one wait for the long tier.
-SOON = EDGES[-1:]
-makes = Maker(dict.fromkeys(WATCHED, ALL) | dealt(WAYS, EDGES))
+# A slow guest compiles three oracles, and a breakpoint costs it seconds: what copies and what does not, small, and a
+# page of each kind stay on one kernel.
+SOON = ("A1.4093", "A2.4093", "A3.4093", "sendfile", "vmsplice", "uring-zc")
+makes = Maker(dict.fromkeys(WATCHED, ALL) | dealt(WAYS, EDGES) | dict.fromkeys(set(SOON) & set(WAYS), EDGES[-1:]),
+              soon={run: EDGES[-1:] if run in SOON else () for run in WATCHED | WAYS})
 RUNS = by_hooks(WATCHED | WAYS)
 # Boots of a kernel until its witnesses are whole.
 TURNS = 3
-# What all watched runs of a boot are asked by: a witness counts each of them, one after the other.
-WITNESSED = "witnessed"
 ORACLE = "build/tests/guest/oracle"
 SCRIPT = "tools/copies.bt"
 SITES = ("tx_copy", "tx_reference", "late_copy", "rx_copy")
@@ -72,26 +73,33 @@ def number_of(title: str) -> str:
     return f"oneliner-{list(oneliners()).index(title)}.txt"
 
 
-# A slow guest starts bpftrace for seconds each time: all of them as one script, on this kernel, and each as it is
-# printed in the long tier.
-JOINED, JOINED_ON = "joined", "6.12"
+# A slow guest starts bpftrace for seconds each time: they are one script, on this kernel, and each as it is printed in
+# the long tier. A program takes seconds, too: one of each kind of probe is of the short one.
+JOINED, JOINED_ON = "joined: {}", "6.12"
+KINDS = ("tracepoint:", "kprobe:", "kretfunc:", "kfunc:__msg_zerocopy", "usdt:")
 shows = Maker(dealt(oneliners(), RELEASES), soon=dict.fromkeys(oneliners(), ()))
 
 
-def joined_lines() -> list[str]:
-    """One script of all one-liners, and what they watch."""
-    script, runs = documented.joined([command for command, _ in oneliners().values()])
-    return [". tests/helpers/witness.sh", "cat >/run/joined.bt <<'END'", script, "END",
+def first_of_kinds() -> set[str]:
+    """The first one-liner of each kind."""
+    return {next(title for title, (command, _) in oneliners().items() if kind in command) for kind in KINDS}
+
+
+def joined_lines(asked: Callable[[str], bool]) -> list[str]:
+    """One script of the one-liners that are asked for, and what they watch."""
+    script, runs = documented.joined({number: command for number, (title, (command, _)) in enumerate(oneliners().items())
+                                      if asked(title)})
+    return [] if not runs else [". tests/helpers/witness.sh", "cat >/run/joined.bt <<'END'", script, "END",
             "__BPFTRACE_NOTIFY_PROBES_ATTACHED=1 bpftrace /run/joined.bt >/out/joined.txt 2>/out/joined.err &",
             "until_says PROBES_ATTACHED /out/joined.err $!", *runs, "end_witness $!"]
 
 
-def script_of(release: str, asked: Asked, first: bool) -> str:
-    """Watched runs, and in the first boot of a kernel the one-liners that are its."""
-    lines = joined_lines() if first and release == JOINED_ON and asked(release, JOINED) else []
+def script_of(release: str, asked: Asked, watched: bool, first: bool) -> str:
+    """Watched runs if there are any, and in the first boot of a kernel the one-liners that are its."""
+    lines = joined_lines(lambda title: first and asked(release, JOINED.format(title))) if release == JOINED_ON else []
     lines += [f"{command} >/out/{number_of(title)} 2>&1" for title, (command, _) in oneliners().items()
               if first and release in RELEASES and shows(release, title) and asked(release, title)]
-    witnesses = f"{ORACLE} {SCRIPT}" if asked(release, WITNESSED) else ""
+    witnesses = f"{ORACLE} {SCRIPT}" if watched else ""
     # The oracle looks for what the module has.
     return "\n".join(["set -eu", "modprobe tls", f"tests/guest/matrix.sh $runs {witnesses}", *lines])
 
@@ -103,12 +111,13 @@ def all_kernels(request, tmp_path_factory):
 
     def made(release: str) -> list:
         found: list = []
-        runs, turns = (RUNS, TURNS) if asked(release, WITNESSED) else ({}, 1)
+        runs = {run: words for run, words in RUNS.items() if makes(release, run) and asked(release, run)}
+        turns = TURNS if runs else 1
         # A witness that the kernel skipped is short, and no run of it can be made again alone.
         while len(found) < turns and not (found and not is_short(found[-1])):
             turn = folder / f"{release}-{len(found)}"
             turn.mkdir()
-            script = script_of(release, asked, not found)
+            script = script_of(release, asked, bool(runs), not found)
             found.append(run_lines(turn, runs, ["--with", "bpftrace", "--nics", 2], (release,), makes,
                                    script=lambda _, script=script: script)[release])
         return found
@@ -131,7 +140,7 @@ def is_short(outcome) -> bool:
     two processors that put the last references at once, the notification may be gone before either looks again."""
     if skipped(outcome):
         return True
-    sent = [run for run in WATCHED if outcome.record(run)["counts"]["zerocopy_sends"]]
+    sent = [run for run in WATCHED if outcome.has_record(run) and outcome.record(run)["counts"]["zerocopy_sends"]]
     return any(counted(outcome, run, "copies", "completions") <
                outcome.record(run)["experiment"]["workload"]["completions"] for run in sent)
 
@@ -147,21 +156,15 @@ def last_boot(left):
     return outcome
 
 
-def asking(*values):
-    """What a test of a kernel, or of a run on it, is parametrized by: it asks for all that witnesses watch there."""
-    waits = () if values[0] in SOON else (pytest.mark.long,)
-    return pytest.param(*values, marks=(pytest.mark.made_by(WITNESSED), *waits))
-
-
-def on_kernels(*releases):
-    """Run a test with what the guests of these kernels left."""
-    return pytest.mark.parametrize("left", [asking(release) for release in releases], indirect=True)
-
-
 def on_kernels_of(name, runs):
     """Run a test with each of these runs on the kernels that make it."""
-    return pytest.mark.parametrize(f"left, {name}", [asking(release, run) for release in ALL for run in runs
-                                                     if makes(release, run)], indirect=["left"])
+    return where_made(name, ALL, runs, makes, "left")
+
+
+def on_kernels(*runs):
+    """Run a test with what the guest of each kernel left of these runs."""
+    return pytest.mark.parametrize("left", [pytest.param(release, marks=(
+        pytest.mark.made_by(*runs), *makes.marks(release, runs[0])[1:])) for release in ALL], indirect=True)
 
 
 def processes(outcome, run: str) -> list[str]:
@@ -169,8 +172,7 @@ def processes(outcome, run: str) -> list[str]:
     runs came one after the other, and the oracle saw both send or receive."""
     seen = sorted({int(pid) for pid in re.findall(r"\[workload, (\d+)\]",
                                                   outcome.text("oracle.txt"))})
-    attempts = {name: outcome.record(name)["experiment"]["attempt"] for name in RUNS
-                if makes(outcome.release, name)}
+    attempts = {name: outcome.record(name)["experiment"]["attempt"] for name in RUNS if outcome.has_record(name)}
     assert len(seen) == 2 * sum(attempts.values())
     order = list(attempts)
     end = 2 * sum(attempts[name] for name in order[:order.index(run) + 1])
@@ -184,8 +186,7 @@ def counted(outcome, run: str, script: str, name: str) -> int:
     return sum(int(count) for pid, count in lines if pid in ours)
 
 
-@on_kernels(*ALL)
-@pytest.mark.parametrize("run", WATCHED)
+@on_kernels_of("run", WATCHED)
 def test_copies_bt_agrees_to_the_byte(outcome, run):
     record = outcome.record(run)
     assert outcome.status(run) == 0
@@ -218,7 +219,7 @@ def test_breakpoints_see_as_many_bytes_as_are_copied(outcome, run):
     assert copied(outcome, run, "oracle", names) == books(outcome, run)
 
 
-@on_kernels(*ALL)
+@on_kernels("A1.4093", "A2.4093", "A3.4093")
 def test_each_oracle_saw_23_messages_of_4093_bytes(outcome):
     for kind in ("checked", "copied"):
         names = (f"{kind}_from_user", f"{kind}_to_user")
@@ -239,7 +240,7 @@ def test_breakpoints_see_each_way_copy_as_often_as_its_name_says(outcome, run):
         0 if run in by_reference else PRIME_PAYLOAD, reads * PRIME_PAYLOAD]
 
 
-@on_kernels(*ALL)
+@on_kernels("A1.4093")
 @pytest.mark.parametrize("script", ["oracle", "copies"])
 def test_scripts_end_without_complaint(outcome, script):
     complaints = [line for line in outcome.text(f"{script}.err").splitlines()
@@ -263,8 +264,9 @@ def test_oneliner_yields_what_its_text_shows(left, title):
     yields(title, printed)
 
 
-@pytest.mark.parametrize("left, title", [pytest.param(JOINED_ON, title, marks=pytest.mark.made_by(JOINED))
-                                         for title in oneliners()], indirect=["left"])
+@pytest.mark.parametrize("left, title", [pytest.param(JOINED_ON, title, marks=(
+    pytest.mark.made_by(JOINED.format(title)), *(() if title in first_of_kinds() else (pytest.mark.long,))))
+    for title in oneliners()], indirect=["left"])
 def test_the_program_of_a_oneliner_yields_what_its_text_shows(left, title):
     assert "ERROR" not in left[0].text("joined.err")
     yields(title, documented.parted(left[0].text("joined.txt").splitlines(), list(oneliners()).index(title)))

@@ -15,7 +15,7 @@ from copyscope.common import programs as system_helpers, releases
 from copyscope.common.errors import Refused, Unusable
 from copyscope.guest import architectures, command, debian, kernels, output
 from copyscope.guest.streams import Channel, Teller
-from guest.boots import TIMEOUT_S
+from guest.boots import EDGES, TIMEOUT_S
 from helpers.names import KERNELS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,7 +39,9 @@ def last_line(done: subprocess.CompletedProcess) -> str:
     return done.stderr.decode(errors="replace").rstrip("\n").split("\n")[-1]
 
 
-@pytest.fixture(scope="module", params=RELEASES)
+# Others boot in other files.
+@pytest.fixture(scope="module", params=[pytest.param(each, marks=() if each in EDGES else (pytest.mark.long,))
+                                        for each in RELEASES])
 def release(request) -> str:
     """A kernel that is here; fetched once, the only step that needs the network."""
     done = guest("--kernel", request.param, "--fetch")

@@ -36,6 +36,7 @@ def test_no_qemu_outlives_a_signal(number):
         wait_until(lambda: not alive(children[0]), WAIT_S)
 
 
+@pytest.mark.long
 def test_a_slow_reader_loses_nothing_when_the_clock_counts_instructions():
     # More than pipes hold. Such a clock skips idle time: the guest must not end by itself before.
     size_bytes = 300_007

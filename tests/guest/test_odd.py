@@ -21,33 +21,38 @@ DIFFER = ("sendfile", "splice_in", "gift", "every_way_in_turns", "full_pipe", "s
           "spliced_when_closed",
           "peek_offset",
           *(name for name in PROGRAMS if name.startswith(("uring", "kernel_tls", "sockmap", "mptcp", "repair"))))
-makes = Maker(dealt(DIFFER, KERNELS, hands=2) | dealt((name for name in PROGRAMS if name not in DIFFER), KERNELS))
+SAME = dealt((name for name in PROGRAMS if name not in DIFFER), KERNELS)
+# The host has all. Here the short tier has one of each kind of these on both kernels, the others each on one, and a
+# sixth of those that do not differ.
+ON_BOTH = ("sendfile", "router", "peek_offset", "kernel_tls_sendfile", "sockmap_egress", "mptcp", "uring_zero_copy")
+makes = Maker(dealt(DIFFER, KERNELS, hands=2) | SAME, soon=dealt(DIFFER, KERNELS) | dict.fromkeys(ON_BOTH, KERNELS) | {
+    name: () for place, name in enumerate(SAME) if place % 12 not in (6, 7)})
 WAYS = (LIFE, WHOLE)
-# The other way of each kernel is of the long tier; on the host both are of the short one.
+# The other way of each kernel is of the long tier.
 SOON = dict(zip(KERNELS, WAYS))
 
 
 @pytest.fixture(scope="module", name="boots")
 def made_when_asked_for(request, tmp_path_factory) -> Callable[[str], Guest]:
-    """What its programs left in one boot of a kernel: those that were chosen, or all for a test of all."""
+    """What its programs left in one boot of a kernel: those that were chosen, or all if a test of all is alone."""
     params = [item.callspec.params for item in request.session.items if item.module is request.module]
-    asked = {(each["guest"], each.get("name")) for each in params}
-
+    chosen = {(each["guest"], each["name"]) for each in params if "name" in each}
     code = compiled(tmp_path_factory.mktemp("code"), "odd.suite", "odd.crowd")
 
     @functools.cache
     def made(release: str) -> Guest:
+        mine = [name for name in PROGRAMS if makes(release, name)]
         ways = dict.fromkeys(each["way"] for each in params if each["guest"] == release)
         return boot(release, tmp_path_factory.mktemp("odd"), [
-            "env", f"PYTHONPYCACHEPREFIX={code}", "tests/guest/odd.sh", OWN, ",".join(ways), *(
-                name for name in PROGRAMS if makes(release, name) and asked & {(release, name), (release, None)})],
-            adding(code))
+            "env", f"PYTHONPYCACHEPREFIX={code}", "tests/guest/odd.sh", OWN, ",".join(ways),
+            *([name for name in mine if (release, name) in chosen] or mine)], adding(code))
     return made
 
 
 def in_way(release: str, way: str, *names: str):
     """What a test of a kernel and a way is parametrized by."""
-    return pytest.param(release, *names, way, marks=() if way == SOON[release] else pytest.mark.long)
+    soon = way == SOON[release] and all(release in makes.soon[name] for name in names)
+    return pytest.param(release, *names, way, marks=() if soon else pytest.mark.long)
 
 
 @pytest.fixture(name="guest")

@@ -14,10 +14,9 @@ from helpers.guest_python import OWN, adding, compiled
 
 URGENT = range(400, 404)
 PLAIN = ("urgent=0",)
-SLICE = [draw(range(1, 7), PLAIN, LIFE), draw(range(7, 13), PLAIN, WHOLE), draw(URGENT, way=LIFE),
-         draw(range(1, 7), way=LIFE, protocol=UDP)]
+SLICE = [draw(range(7, 13), PLAIN, WHOLE), draw(range(1, 7), way=LIFE, protocol=UDP)]
 LONG_KERNELS = ("6.1", "6.12", "7.2")
-LONG = [*(draw(range(at, at + 10), PLAIN) for at in range(100, 200, 10)), *draws(404, 504, 10),
+LONG = [draw(range(1, 7), PLAIN, LIFE), draw(URGENT, way=LIFE), *(draw(range(at, at + 10), PLAIN) for at in range(100, 200, 10)), *draws(404, 504, 10),
         *draws(100, 300, 10, protocol=UDP)]
 # Of the bytes that calls moved.
 UNMEASURED_MOST = .02

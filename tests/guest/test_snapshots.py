@@ -201,7 +201,7 @@ def fixture_small_disk(tmp_path, monkeypatch) -> Iterator[Path]:
     subprocess.run(["umount", tmp_path], check=True)
 
 
-@pytest.mark.parametrize("seen", ["before", "while it is written"])
+@pytest.mark.parametrize("seen", ["before", pytest.param("while it is written", marks=pytest.mark.long)])
 def test_a_full_disk_is_one_line(small_disk, monkeypatch, capfd, seen):
     if seen != "before":
         usage = shutil.disk_usage("/")._replace(free=1 << 40)

@@ -4,7 +4,7 @@
 # end; "detail", a run that counts beside the watch; "life", a process in the middle of its life, whose calls
 # are counted, too; "kernel", a client in the kernel; "spliced", a disk and its user in the kernel that splice;
 # "datagrams", a program that uses UDP; "lost", the same with faults; "late", one that begins to in the middle of the window;
-# "holds", zero copy over a wire that delays it and over veth; "ends", sockets that end while the kernel is asked who
+# "holds", zero copy over a wire that delays it; "held", by a ring, and over veth; "ends", sockets that end while the kernel is asked who
 # takes their books; "alone", by copyscope-collect in a root that has nothing else.
 #
 # usage: watch.sh PART...
@@ -50,8 +50,11 @@ hold() {
 
 holds() {
 	hold holds A3 --path nic --netem "delay 20ms"
-	hold holds.veth A3 --path veth
-	hold holds.ring uring-zc --path nic --netem "delay 20ms"
+}
+
+held() {
+	hold held uring-zc --path nic --netem "delay 20ms"
+	hold held.veth A3 --path veth
 }
 
 # uses_udp NAME WORD...: leaves what the program told, too.

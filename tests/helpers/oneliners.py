@@ -17,11 +17,11 @@ def oneliners(page: str = "docs/ONELINERS.md") -> dict[str, tuple[str, list[str]
     return found
 
 
-def joined(commands: list[str]) -> tuple[str, list[str]]:
+def joined(commands: dict[int, str]) -> tuple[str, list[str]]:
     """One script of the programs of these commands, the maps of each of which begin with its number, and the runs
     that they watch, each once."""
     programs, runs = [], []
-    for number, command in enumerate(commands):
+    for number, command in commands.items():
         program = re.search(r"bpftrace -e '(.*?)'", command, re.DOTALL)[1]
         # When to end is for who runs the script to say.
         program = re.sub(r"interval:s:\d+ { exit\(\); }", "", program)

@@ -64,8 +64,9 @@ def test_what_is_mapped_is_told_to_the_byte(program, tmp_path):
 
 def test_programs_that_are_joined_are_told_apart():
     run = "build/trace_run A1 64 1 --quiet"
-    script, runs = joined([f"bpftrace -e 'BEGIN {{ @n = count(); }}' -c '{run}'",
-                           f"({run}) & bpftrace -e 'kprobe:f {{ @n[kstack(1)] = count(); }} interval:s:4 {{ exit(); }}'"])
+    script, runs = joined({
+        0: f"bpftrace -e 'BEGIN {{ @n = count(); }}' -c '{run}'",
+        1: f"({run}) & bpftrace -e 'kprobe:f {{ @n[kstack(1)] = count(); }} interval:s:4 {{ exit(); }}'"})
     assert " ".join(script.split()) == "BEGIN { @of0_n = count(); } kprobe:f { @of1_n[kstack(1)] = count(); }"
     assert runs == [run]
     lines = ["Attaching 2 probes...", "@of0_n: 1", "@of1_n[", "    f+5", "]: 7"]

@@ -51,8 +51,8 @@ LONGEST = {
     "structure": ("test_install",),
     "host": ("test_campaign", "test_watch_odd", "test_model", "test_sweep", "test_recipes", "test_peer_ends",
              "test_watch_ends", "test_books"),
-    "guest": ("test_bpftrace", "test_matrix", "test_watched_paths", "test_modelled", "test_paths", "test_books",
-              "test_odd", "test_watch", "test_congestion", "test_causes", "test_programs", "test_arm64"),
+    "guest": ("test_bpftrace", "test_watch", "test_odd", "test_matrix", "test_books", "test_paths", "test_watched_paths",
+              "test_snapshots", "test_causes", "test_modelled", "test_congestion", "test_arm64", "test_programs"),
 }
 # Guests that a file may have at a time, if more than one: one after the other, those of this one, in which
 # bpftrace compiles for a minute, would end long after all others.
