@@ -146,5 +146,5 @@ $(BUILD)/%.linked.o:
 $(BUILD)/%.skel.h: $(BUILD)/%.linked.o
 	$(call msg,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $(*F) > $@
-include userspace/collector/collector.mk studies/studies.mk tests/checks.mk packaging/packaging.mk
+include userspace/collector/collector.mk studies/studies.mk tools/python.mk tests/checks.mk packaging/packaging.mk
 -include $(OBJECTS:.o=.d)

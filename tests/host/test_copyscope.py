@@ -34,7 +34,7 @@ def fixture_tree(tmp_path_factory):
     """A tree in which nothing was built, with a tool that tells how it was started."""
     tree = tmp_path_factory.mktemp("tree")
     for folder in ("tools", "studies"):
-        shutil.copytree(ROOT / folder, tree / folder, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / folder, tree / folder)
     (tree / "tools/trace_run").write_text(FAKE)
     return tree
 

@@ -27,7 +27,7 @@ def fixture_run(tmp_path_factory):
     """Runs a tool of a tree in which nothing was built, by a Python that lacks modules."""
     tree = tmp_path_factory.mktemp("tree")
     for folder in ("tools", "studies"):
-        shutil.copytree(ROOT / folder, tree / folder, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / folder, tree / folder)
     (tree / "docs").mkdir()
     for page in (ROOT / "docs").glob("*.8"):
         shutil.copy(page, tree / "docs")

@@ -6,7 +6,8 @@ from typing import Any
 
 from copyscope.common.tables import SITES
 
-from .documents import OF_ONE_VERSION, BadRecord, check_form, described
+from .checkers import OF_ONE_VERSION
+from .documents import BadRecord, check_form, described
 from .modelled import LEVELS
 from .older import SCHEMA
 from .passes import PASSES

@@ -2,21 +2,20 @@
 """Reads JSON documents, which may be damaged, and checks them against the schema of their kind."""
 from __future__ import annotations
 
-import functools
 import json
 import os
 import re
 import stat
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from copyscope.common.errors import Refused, Unusable, lacks_module, shown
+from copyscope.common.errors import Unusable, shown
 from copyscope.common.json_bounds import check_parts
-from copyscope.common.tree import DOCS
 from copyscope.files.output_folder import Proof
 
+from .checkers import MORE_KEYS, checker
 from .older import upgraded
 
 # Far above a record of 1,024 connections, the most that a run has.
@@ -37,12 +36,6 @@ UNSHOWABLE = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]|"
 HARMLESS = str.maketrans("", "", "\n\t\r")
 # The version that is read; 1 of all kinds that are not named.
 VERSIONS = {"record": 3, "verdicts": 2}
-# Keywords of a schema by which a document of another version differs: it may lack keys, or have
-# more. What readers need of it all the same is for them to say.
-MORE_KEYS = ("additionalProperties",)
-OF_ONE_VERSION = ("required", "additionalProperties", "minItems", "maxItems", "contains")
-# Keywords whose value is a schema for each name, and not keywords itself.
-BY_NAME = ("properties", "$defs")
 
 
 class BadRecord(Unusable):
@@ -181,64 +174,6 @@ def read_json(source: Path) -> Any:
     except OSError as error:
         raise BadRecord(source, "file", error.strerror or "cannot be read",
                         "check the name and its permissions") from None
-
-
-def of_any_version(schema: Any, dropped: Iterable[str] = OF_ONE_VERSION) -> Any:
-    """The schema without the keywords in which versions of a document differ."""
-    if isinstance(schema, list):
-        return [of_any_version(each, dropped) for each in schema]
-    if not isinstance(schema, dict):
-        return schema
-    kept = {key: {name: of_any_version(each, dropped) for name, each in inner.items()}
-            if key in BY_NAME else of_any_version(inner, dropped)
-            for key, inner in schema.items() if key not in dropped or
-            # What it says of all other keys' values, rather than that there are none.
-            key == "additionalProperties" and isinstance(inner, dict)}
-    return {key: each for key, each in kept.items() if key not in ("then", "else") or each}
-
-
-def in_small_parts(schema: dict[str, Any]) -> dict[str, Any]:
-    """The same schema, in which each table and each list is a definition. fastjsonschema makes a
-    function of each: in one for all of a record, each exception has Python count lines up to where
-    it was raised, and the name of each element of a list is made from all variables there."""
-    parts: dict[str, Any] = {}
-
-    def inside(part: dict[str, Any]) -> dict[str, Any]:
-        return {key: {name: named(each) for name, each in inner.items()} if key in BY_NAME
-                else named(inner) for key, inner in part.items()}
-
-    def named(part: Any) -> Any:
-        if isinstance(part, list):
-            return [named(each) for each in part]
-        if not isinstance(part, dict):
-            return part
-        found = inside(part)
-        if "properties" not in found and "items" not in found:
-            return found
-        parts[f"part{len(parts)}"] = found
-        return {"$ref": f"#/$defs/part{len(parts) - 1}"}
-    # A reference may lead into a definition.
-    defined = {name: inside(each) for name, each in schema.get("$defs", {}).items()}
-    whole = inside({key: each for key, each in schema.items() if key != "$defs"})
-    return {**whole, "$defs": {**defined, **parts}}
-
-
-@functools.cache
-def checker(kind: str, dropped: tuple[str, ...]) -> Callable[[Any], Any]:
-    """A function that checks documents of a kind against docs/KIND.schema.json, but for what these
-    keywords say."""
-    try:
-        import fastjsonschema  # pylint: disable=import-outside-toplevel
-    except ImportError as error:
-        raise lacks_module(error) from None
-    # Of the package that pip makes of the reader it lies in the package.
-    own = Path(__file__).resolve().parents[1] / f"{kind}.schema.json"
-    file = own if own.exists() else DOCS / own.name
-    try:
-        schema = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        raise Refused(f"{file}: cannot be read: install copyscope again") from None
-    return fastjsonschema.compile(in_small_parts(of_any_version(schema, dropped)))
 
 
 def problem_of(error: Any) -> tuple[str, str]:

@@ -128,7 +128,9 @@ def whole(value: Any, counted: list[str], probed: bool) -> Any:
         return [whole(each, counted, probed) for each in value]
     if not isinstance(value, dict):
         return value
-    found = {key: whole(each, counted, probed) for key, each in value.items()}
+    # Most values are numbers and texts: a call for each takes a fifth of reading a record.
+    found = {key: whole(each, counted, probed) if isinstance(each, (dict, list)) else each
+             for key, each in value.items()}
     sites, counts = table(found.get("sites")), table(found.get("counts"))
     if sites:
         form = next(iter(sites.values()))
