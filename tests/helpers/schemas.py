@@ -18,10 +18,25 @@ def validator(file: Path):
     return jsonschema.Draft202012Validator(schema)
 
 
+def accepts(file: Path, record: dict) -> bool:
+    """True if the product's own reader of schemas accepts a record: it takes a tenth of the time."""
+    from fastjsonschema import JsonSchemaValueException  # pylint: disable=import-outside-toplevel
+
+    from copyscope.records.checkers import checker  # pylint: disable=import-outside-toplevel
+
+    try:
+        checker(file.name.removesuffix(".schema.json"), ())(record)
+    except JsonSchemaValueException:
+        return False
+    return True
+
+
 def faults(file: Path, record: dict) -> list[str]:
     """What the schema has against a record: "where: what", nothing if all is well."""
-    return [f"{error.json_path}: {error.message[:200]}"
-            for error in validator(file).iter_errors(record)]
+    if accepts(file, record):
+        return []
+    return [f"{error.json_path}: {error.message[:200]}" for error in validator(file).iter_errors(record)] or [
+        "the two readers of schemas differ about it"]
 
 
 def keys(file: Path) -> set[str]:

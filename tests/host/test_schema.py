@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from helpers import records
+from helpers import records, schemas
 from helpers.names import LAWS
 
 # Keys that only some records have, or that older ones lack.
@@ -83,7 +83,13 @@ def test_a_damaged_record_is_refused(good, path, value):
     holder, key = part(record, [int(step) if step.isdigit() else step for step in path.split(".")])
     assert holder[key] != value, "this changes nothing"
     holder[key] = value
-    assert not records.accepted(record)
+    # Both readers of schemas refuse it: the product's own, and the one of JSON Schema's authors.
+    assert not records.accepted(record) and not schemas.validator(records.SCHEMA).is_valid(record)
+
+
+@pytest.mark.parametrize("file", sorted(records.SCHEMA.parent.glob("*.schema.json")), ids=lambda file: file.name)
+def test_each_schema_is_one(file):
+    schemas.validator(file)
 
 
 def ends_of_lists(node):
