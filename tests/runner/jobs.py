@@ -37,6 +37,8 @@ class Job:
     places: int = 0
     # What its tests leave, which outlives those that failed.
     scratch: Path | None = None
+    # Of its tests.
+    files: tuple[str, ...] = ()
 
 
 @dataclass
@@ -118,6 +120,12 @@ class Runners:
         return None if late.is_set() else process.returncode, used.ru_utime + used.ru_stime
 
 
+def where(job: Job, text: str) -> str:
+    """The file that a runner was in when it ended: pytest names each as it comes to it."""
+    last = max(job.files, key=text.rfind, default=job.name)
+    return last if last in text else job.name
+
+
 def run_job(job: Job, runners: Runners) -> Ended:
     """Run one job and judge what it left."""
     started = time.monotonic()
@@ -129,7 +137,7 @@ def run_job(job: Job, runners: Runners) -> Ended:
     if not text and sums["failed"] and job.report.exists():  # cmocka prints nothing if it writes a report
         text = job.report.read_text(encoding="utf-8", errors="replace")
     if died or sums["failed"] and not failed:
-        failed.append(f"{job.name}: {died or 'it left no report'}")
+        failed.append(f"{where(job, text)}: {died or 'it left no report'}")
     if job.scratch and not failed:
         shutil.rmtree(job.scratch, ignore_errors=True)
     return Ended(job, sums, failed, died, text, time.monotonic() - started, processor_s)

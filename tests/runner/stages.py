@@ -6,6 +6,7 @@ import os
 import subprocess
 import tempfile
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from .reports import ALL_PASSED, NOTHING_COLLECTED, SOME_FAILED, USAGE
 
 BUILD = ROOT / "build"
 PYTHON = BUILD / "venv" / "bin" / "python"
-PYTEST = ("-m", "pytest", "-q", "-rs", "--durations=3", "--durations-min=20", "--color=no",
+# Not -q, and nothing is kept back: what was printed last names the file in which a runner died.
+PYTEST = ("-u", "-m", "pytest", "--no-header", "--continue-on-collection-errors", "-rs", "--durations=3", "--durations-min=20", "--color=no",
           "-p", "no:cacheprovider", "-o", "junit_family=xunit2",
           "-o", "tmp_path_retention_policy=failed")
 TESTS = ("unit", "host", "structure", "guest")
@@ -32,6 +34,9 @@ ALL = (("lint", "build", *TESTS), ("build", "sanitize", *TESTS))
 # themselves: two at a time. These are about time, or count what there is on the whole machine.
 HOST_PLACES = 2
 ALONE = ("test_baseline_rows", "test_leaves_nothing")
+# So many files of a folder at most share a process, as its start takes longer than most of their tests. A file of a
+# guest, of ALONE or of LONGEST has one of its own.
+TOGETHER = {"unit": 10, "structure": 4, "host": 5}
 # All others take what processors are left.
 NICE = ("nice", "-n", "3")
 # What make is told in each stage. Of several targets one fills the processor while another waits for its skeletons.
@@ -110,18 +115,24 @@ def longest_first(stage: str, jobs: list[Job]) -> deque[Job]:
     return deque(sorted(jobs, key=lambda job: rank.get(Path(job.name).stem, len(rank))))
 
 
-def pytest_job(stage: str, file: Path, folder: Path, chosen: Chosen, environment: dict[str, str],
+def named(files: list[Path]) -> str:
+    """What a job of these files is called."""
+    names = [str(file.relative_to(ROOT)) for file in files]
+    return names[0] if len(names) == 1 else f"{names[0]} {' '.join(file.stem.removeprefix('test_') for file in files[1:])}"
+
+
+def pytest_job(stage: str, files: list[Path], folder: Path, chosen: Chosen, environment: dict[str, str],
                places: int = 0) -> Job:
-    """One job that runs pytest over a file."""
-    name = str(file.relative_to(ROOT))
-    report = folder / f"{name.replace('/', '-')}.xml"
+    """One job that runs pytest over files of a folder."""
+    names = [str(file.relative_to(ROOT)) for file in files]
+    report = folder / f"{names[0].replace('/', '-')}.xml"
     # Sessions that share a folder may both find the same dead link in it, and the second one ends with a traceback.
-    scratch = folder.with_name(f"pytest-{folder.name[len(PREFIX):]}-{file.stem.removeprefix('test_')}")
-    return Job(stage, name,
+    scratch = folder.with_name(f"pytest-{folder.name[len(PREFIX):]}-{names[0].replace('/', '-').removesuffix('.py')}")
+    return Job(stage, named(files),
                [*(() if places else NICE), PYTHON, *PYTEST, f"--basetemp={scratch}", f"--junitxml={report}",
-                *chosen.words(), name],
+                *chosen.words(), *names],
                report, (ALL_PASSED, SOME_FAILED, NOTHING_COLLECTED),
-               {"PYTHONDONTWRITEBYTECODE": "1"} | environment, places, scratch)
+               {"PYTHONDONTWRITEBYTECODE": "1"} | environment, places, scratch, tuple(names))
 
 
 def files_of(group: str, chosen: Chosen) -> list[Path]:
@@ -141,16 +152,28 @@ def files_of(group: str, chosen: Chosen) -> list[Path]:
     return [file for file in files if f"{file.relative_to(ROOT)}" in done.stdout]
 
 
+def batches(group: str, files: list[Path]) -> Iterator[list[Path]]:
+    """Files that share a process: neighbours of one folder, as two of one name cannot."""
+    single = {*ALONE, *LONGEST.get(group, ())}
+    for folder in dict.fromkeys(file.parent for file in files):
+        those = [file for file in files if file.parent == folder]
+        yield from ([file] for file in those if file.stem in single)
+        shared = [file for file in those if file.stem not in single]
+        count = min(TOGETHER.get(group, 1), -(-len(shared) // max(CPUS, HOST_PLACES))) or 1
+        yield from (shared[first:first + count] for first in range(0, len(shared), count))
+
+
 def file_jobs(group: str, folder: Path, chosen: Chosen) -> list[Job]:
-    """One job for each file of a group."""
-    files = files_of(group, chosen)
-    share = max(1, CPUS // max(1, len(files)))
+    """The jobs of a group's files."""
+    together = list(batches(group, files_of(group, chosen)))
+    share = max(1, CPUS // max(1, len(together)))
     jobs = []
-    for file in files:
+    for files in together:
+        first = files[0].stem
         # A guest keeps one processor busy.
-        environment = {"TEST_GUESTS": str(max(share, WIDE.get(file.stem, 1)))} if group == "guest" else {}
-        places = 0 if group != "host" else HOST_PLACES if file.stem in ALONE else 1
-        jobs.append(pytest_job(group, file, folder, chosen, environment, places))
+        environment = {"TEST_GUESTS": str(max(share, WIDE.get(first, 1)))} if group == "guest" else {}
+        places = 0 if group != "host" else HOST_PLACES if first in ALONE else 1
+        jobs.append(pytest_job(group, files, folder, chosen, environment, places))
     return jobs
 
 

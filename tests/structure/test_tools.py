@@ -160,6 +160,17 @@ def test_what_failed_is_named_once_more_at_the_end(tree):
     assert lines[-4:-2] == named
 
 
+def test_a_file_in_which_a_process_of_many_dies_is_named(tree):
+    for name in "abcd":
+        add(tree, "unit", name, PASSING.format(name))
+    add(tree, "unit", "b", PASSING.format("first") + DYING)
+    (tree / "build/tests").mkdir()
+    lines = run(tree, "unit").stdout.splitlines()
+    assert lines[-1] == "2 passed, 1 failed" and "FAILED tests/unit/test_b.py: it left no report" in lines
+    assert [line for line in lines if line.startswith("tests/unit/test_c.py d: 2 passed, 0 failed in ")]
+    assert [line for line in lines if line.startswith("tests/unit/test_a.py b: 0 passed, 1 failed in ")]
+
+
 def test_a_keyword_that_matches_nothing_or_is_none_is_told(tree):
     add(tree, "host", "a", PASSING.format("one"))
     done = run(tree, "host", "-k", "nothing")
