@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from helpers import records, watch_tool
+from helpers import processes, records, watch_tool
 from helpers.screens import GIVE_BACK, Screen
 from helpers.watch_tool import PRIME, broken, record_of, talk, watch
 
@@ -162,11 +162,12 @@ def test_a_live_view_obeys_its_keys_and_gives_the_terminal_back(busy):
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_however_it_ends_the_terminal_is_given_back(busy, number):
-    screen = Screen("-p", busy, "--interval", "0.2")
+    screen = Screen("-p", busy, "--by", "process", "--interval", "0.2")
     screen.wait_for(f"pid {busy}")
     screen.process.send_signal(number)
     assert screen.end() == (-number if number == signal.SIGKILL else 0)
-    os.kill(busy, 0)
+    # What is watched goes on.
+    assert processes.state_of(busy) != "Z"
 
 
 CLOSE_MANY = """

@@ -119,7 +119,7 @@ def ring(data):
 
 
 def test_what_is_undecided_takes_turns_alone(unsure, capsys):
-    data, _ = answer(capsys, "--budget", "1")
+    data, _ = answer(capsys, "--budget", "60")
     assert ring(data) == [PAYS] * 3
     assert {run[1] for run in unsure if run[0] == "--alternate" and run[1].count(",") == 1} == {"A1-plain,uring"}
 
@@ -132,10 +132,10 @@ def test_a_folder_that_is_there_is_sharpened(unsure, monkeypatch, tmp_path):
     monkeypatch.setattr(ways.os, "uname", lambda: SimpleNamespace(release="9.9"))
     assert command.main([*words, "--sharpen"]) == 2
     monkeypatch.setattr(ways.os, "uname", lambda: SimpleNamespace(release=REAL["A3-host"]["machine"]["kernel"]))
-    assert command.main([*words, "--sharpen", "--budget", "1"]) == 0
+    assert command.main([*words, "--sharpen", "--budget", "60"]) == 0
     data = json.loads(file.read_text())
     assert ring(data) == [PAYS] and not schemas.faults(SCHEMA, data)
-    assert data["sharpened"][-1] == "1" and "io_uring SEND" in (tmp_path / "turns.md").read_text()
+    assert data["sharpened"][-1] == "60" and "io_uring SEND" in (tmp_path / "turns.md").read_text()
 
 
 @pytest.mark.parametrize("judged, says", [
