@@ -149,10 +149,12 @@ def test_every_figure_is_drawn_and_drawn_again_the_same(tmp_path):
     assert [file.read_bytes() for file in first] == [file.read_bytes() for file in second]
 
 
-def test_a_row_without_a_number_draws_nothing(tmp_path):
+def test_a_row_without_a_number_draws_nothing(tmp_path, monkeypatch):
     def lose(rows):
         for name in "remote-sequential", "remote-random":
             rows[name].update(measured=None, curve=None, status="not_measured", why="no sshfs")
+    # Others are drawn by the test above.
+    monkeypatch.setattr(figures, "PLANS", [each for each in figures.PLANS if each.file in ("fig4-remote-read", "fig3-file-read")])
     names = {file.stem for file in figures.draw_all(record(lose), tmp_path)}
     assert "fig4-remote-read" not in names and "fig3-file-read" in names
 

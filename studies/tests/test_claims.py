@@ -343,7 +343,7 @@ PIECES = ("run", "(", ")", "variant", "=", "A3", ".", "tx_copy", "late_copy", "t
           "size", "64|512", ":", "a", "b", "\n", "1e9", "'", "published", "table", "é", "#", "linear_r2", "\\",
           "baseline", "row", "time", "crossover", "watch", "abs", "median", "\x00", '"')
 GOOD = CLAIM.format(LATE) + "category = 'CI'\n" + "[names]\na = 'run(variant=A3)'\nb = 'a.tx_copy + 1 B'\n"
-FILES = int(os.environ.get("COPYSCOPE_CLAIM_FILES", "1000"))
+FILES = int(os.environ.get("COPYSCOPE_CLAIM_FILES", "250"))
 
 
 def generated(dice: random.Random) -> str:

@@ -38,7 +38,8 @@ def printed_by(command: str) -> str:
 
 
 @records.needs_root
-@pytest.mark.parametrize("title", CASES)
+@pytest.mark.parametrize("title", [pytest.param(title, marks=pytest.mark.long) if "--kernel " in CASES[title][0] else title
+                                   for title in CASES])
 def test_the_command_gives_the_answer(title):
     command, shown = CASES[title]
     printed = printed_by(command)

@@ -23,6 +23,12 @@ DOWN_S, UP_S, TURNS = 0.005, 0.03, 12
 MTUS = (576, 1500, 9000, 1300)
 
 
+def dealt(*plans):
+    """Two plans, each on one of the two paths; on the other one it waits."""
+    return [pytest.param(*plan, path, marks=() if number == place else pytest.mark.long)
+            for number, plan in enumerate(plans) for place, path in enumerate(DEVICE)]
+
+
 def made(*words):
     """The record of a run that ended well."""
     done = records.run(*words, "--pass", "counted", "--json", "-")
@@ -38,8 +44,8 @@ def refused(variant, path, *words):
 
 
 @pytest.mark.parametrize("variant, threads, path", [
-    ("A1", 1, "lo"), ("A1", 4, "veth"), ("A2", 2, "veth"), ("A3", 4, "veth"), ("A3", 1, "lo"),
-    ("A3-aligned", 2, "lo"), ("A1-8send", 2, "veth")])
+    ("A1", 1, "lo"), ("A1", 4, "veth"), ("A2", 2, "veth"), ("A3", 4, "veth"), ("A1-8send", 2, "veth"),
+    *(pytest.param(*each, marks=pytest.mark.long) for each in (("A3", 1, "lo"), ("A3-aligned", 2, "lo")))])
 def test_what_a_full_queue_refused_is_told_from_what_was_copied(variant, threads, path):
     record = refused(variant, path, BYTES, threads, "--messages", MESSAGES[path])
     congestion.check(record, BYTES * MESSAGES[path])
@@ -106,15 +112,13 @@ def disturbed(lines, path, *words):
     return run.done.record
 
 
-@pytest.mark.parametrize("path", DEVICE)
-@pytest.mark.parametrize("variant, threads", [("A1", 1), ("A3", 4)])
+@pytest.mark.parametrize("variant, threads, path", dealt(("A1", 1), ("A3", 4)))
 def test_a_link_that_goes_down_and_up_breaks_no_law(variant, threads, path):
     lines = [(f"link set {DEVICE[path]} down", DOWN_S), (f"link set {DEVICE[path]} up", UP_S)]
     congestion.check(disturbed(lines * TURNS, path, variant, BYTES, threads))
 
 
-@pytest.mark.parametrize("path", DEVICE)
-@pytest.mark.parametrize("variant, pattern", [("A1", "stream"), ("A3", "rr")])
+@pytest.mark.parametrize("variant, pattern, path", dealt(("A1", "stream"), ("A3", "rr")))
 def test_an_mtu_that_changes_breaks_no_law(variant, pattern, path):
     lines = [(f"link set {DEVICE[path]} mtu {mtu}", UP_S) for mtu in MTUS]
     congestion.check(disturbed(lines * (TURNS // 3), path, variant, BYTES, 2, "--pattern", pattern))

@@ -16,7 +16,7 @@ from copyscope_studies.baseline import command as baseline
 from helpers import baselines, damage, plans
 from helpers.pictures import DATA, REAL
 
-SEED, COUNT = 9, 150
+SEED, COUNT = 9, 60
 BASELINE = json.loads((DATA / "baseline-host.json").read_text())
 PLAN = plans.plan([plans.point("p")], figures_of="first")
 PLAN["tables"] = [{"file": "t.csv", "columns": [[each, each] for each in (

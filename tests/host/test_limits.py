@@ -43,7 +43,7 @@ def check_refused(done: records.Run, *hints: str) -> None:
         assert hint in done.err
 
 
-@pytest.mark.parametrize("path", ["lo", "veth"])
+@pytest.mark.parametrize("path", [pytest.param("lo", marks=pytest.mark.long), "veth"])
 def test_as_many_connections_as_there_may_be_balance_to_the_byte(path):
     # A soft limit far below what the run needs is raised, not complained of.
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]

@@ -41,8 +41,7 @@ def held(run) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("path", ["lo", "veth"])
-@pytest.mark.parametrize("variant, pattern", [("A1", "stream"), ("A3", "stream"), ("A2", "rr")])
+@pytest.mark.parametrize("variant, pattern, path", [("A1", "stream", "lo"), ("A3", "stream", "veth"), ("A2", "rr", "veth")])
 def test_each_pass_carries_every_byte(variant, pattern, path):
     record = records.run_record(variant, *PRIME, "--pattern", pattern, "--path", path)
     payload = PAYLOAD * (2 if pattern == "rr" else 1)
@@ -119,8 +118,7 @@ def test_no_process_holds_a_program_in_the_timed_pass():
     assert run.done.code in records.WELL, run.done.err
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("where", ["timed", "counted"])
+@pytest.mark.parametrize("where, number", [("timed", signal.SIGTERM), ("counted", signal.SIGINT)])
 def test_a_signal_ends_either_pass_in_order(where, number):
     with begun(where, "--seconds", 60 if where == "timed" else 1.5) as (run, _):
         run.send_signal(number)
@@ -134,8 +132,7 @@ def test_a_signal_ends_either_pass_in_order(where, number):
     assert not processes.children(run.pid)
 
 
-@pytest.mark.parametrize("end", ENDS)
-@pytest.mark.parametrize("where, pattern", [("timed", "stream"), ("timed", "rr"), ("counted", "stream")])
+@pytest.mark.parametrize("where, pattern, end", [("timed", "stream", "server"), ("timed", "rr", "client"), ("counted", "stream", "client")])
 def test_an_end_that_is_killed_fails_the_run_with_a_line_and_no_hang(where, pattern, end):
     seconds = 60 if where == "timed" else 1.5
     with begun(where, "--seconds", seconds, "--pattern", pattern) as (run, pids):

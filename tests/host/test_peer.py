@@ -2,6 +2,7 @@
 """Two hosts make one run: both halves are joined and judged as one."""
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shlex
@@ -81,9 +82,13 @@ def sender_of(record: dict) -> str:
     return sender
 
 
-@pytest.mark.parametrize("role", ["sender", "receiver"])
-@pytest.mark.parametrize("pattern", ["stream", "rr"])
-@pytest.mark.parametrize("variant", ["A1", "A2", "A3"])
+# Each variant, pattern and role once; the rest of their combinations waits.
+SOON = (("A1", "rr", "receiver"), ("A2", "stream", "receiver"), ("A3", "rr", "sender"))
+
+
+@pytest.mark.parametrize("variant, pattern, role", [
+    each if each in SOON else pytest.param(*each, marks=pytest.mark.long)
+    for each in itertools.product(("A1", "A2", "A3"), ("stream", "rr"), ("sender", "receiver"))])
 def test_23_messages_of_4093_bytes_are_94139_over_both_ends(hosts, variant, pattern, role):
     record = check(hosts.run(variant, *PRIME, "--pattern", pattern, "--role", role))
     assert records.site(record, "rx_copy") == PRIME_PAYLOAD * (2 if pattern == "rr" else 1)

@@ -2,6 +2,7 @@
 """However one of two hosts ends, the other one says so in one line, and nothing is left on either."""
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import re
@@ -23,7 +24,8 @@ pytestmark = records.needs_root
 PRIME = (PRIME_BYTES, 2, "--messages", PRIME_MESSAGES)
 LONG = ("A3", 65536, 2, "--seconds", 30)
 FAILED, REFUSED = 1, 3
-KILLS = 12
+KILLS = 6
+long = pytest.mark.long
 
 
 @pytest.fixture(scope="module", name="hosts")
@@ -142,11 +144,11 @@ def check_lost(record: dict, reason: str, here: str) -> None:
     assert {each["host"] for each in record["sockets"]} <= {here}
 
 
-@pytest.mark.parametrize("role", ["sender", "receiver"])
+@pytest.mark.parametrize("role", ["sender", pytest.param("receiver", marks=long)])
 def test_either_half_or_ssh_may_be_killed_at_any_moment(hosts, role):
     seed = random.SystemRandom().randrange(1 << 32)
     dice = random.Random(seed)
-    for number in range(KILLS // 2):
+    for number in range(KILLS):
         before = Before()
         near = hosts.start("A3", 65536, 2, "--seconds", 5, "--role", role, "--json", "-")
         far = processes.wait_until(lambda pid=near.pid: peers.far_half(pid))
@@ -170,7 +172,7 @@ def test_either_half_or_ssh_may_be_killed_at_any_moment(hosts, role):
 
 @pytest.mark.parametrize("tampered, reason", [
     ('s/^{"half":.*/{"half":{}}/', "the partner's half makes no sense"),
-    ('s/^{"half":.*/{"half":/', "the partner's half makes no sense"),
+    pytest.param('s/^{"half":.*/{"half":/', "the partner's half makes no sense", marks=long),
     ('s/^{"half":.*/Segmentation fault/', "the partner's half makes no sense"),
     ('/^{"half":.*/d', "the partner was lost"),
 ])
@@ -192,9 +194,9 @@ def start_long(hosts: peers.Pair, *words):
     return near
 
 
-@pytest.mark.parametrize("role", ["sender", "receiver"])
-@pytest.mark.parametrize("pattern", ["stream", "rr"])
-@pytest.mark.parametrize("who", ["near", "far"])
+@pytest.mark.parametrize("who, pattern, role", [
+    each if each in (("near", "stream", "receiver"), ("far", "rr", "sender")) else pytest.param(*each, marks=long)
+    for each in itertools.product(("near", "far"), ("stream", "rr"), ("sender", "receiver"))])
 def test_an_interrupt_on_either_host_ends_the_run_in_order_on_both(hosts, who, pattern, role):
     before = Before()
     near = start_long(hosts, "--pattern", pattern, "--role", role)
@@ -208,7 +210,7 @@ def test_an_interrupt_on_either_host_ends_the_run_in_order_on_both(hosts, who, p
     before.check()
 
 
-@pytest.mark.parametrize("role", ["sender", "receiver"])
+@pytest.mark.parametrize("role", ["sender", pytest.param("receiver", marks=long)])
 def test_a_signal_ends_a_run_in_2_s_whatever_the_far_host_does(hosts, role):
     before = Before()
     near = start_long(hosts, "--role", role)

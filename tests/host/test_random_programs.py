@@ -21,8 +21,8 @@ pytestmark = records.needs_root
 # With each option of a watch, and without any.
 SLICE = [draw([1], (), WHOLE, ()), draw([2], (), LIFE, ("--books", "calls", "--interval", "1")),
          draw([3], (), LAST, ("--detail", "--sizes")), draw([4], (), WHOLE, ("--stacks", "--books", "calls")),
-         draw(range(5, 13), (), LIFE, ("--cpu",)), draw(range(13, 19), (), WHOLE, ("--sizes",)),
-         draw(range(1, 9), (), LAST, ("--detail",), UDP), draw(range(9, 17), (), WHOLE, ("--books", "calls"), UDP)]
+         draw(range(5, 9), (), LIFE, ("--cpu",)), draw(range(13, 16), (), WHOLE, ("--sizes",)),
+         draw(range(1, 5), (), LAST, ("--detail",), UDP), draw(range(9, 13), (), WHOLE, ("--books", "calls"), UDP)]
 LONG = {protocol: draws(1000, 1320, 8, protocol=protocol) for protocol in PROTOCOLS}
 
 

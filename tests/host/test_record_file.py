@@ -143,6 +143,9 @@ NAMERS = {**RECORDERS,
 @pytest.mark.parametrize("tool", NAMERS)
 def test_a_bad_name_is_refused_before_the_run(tmp_path, tool):
     for name, said in bad_names(tmp_path).items():
+        # C and Python refuse each; other tools call what one of these two does.
+        if tool not in ("trace_run", "crossover") and name not in ("link", "there", "nobodys/r.json"):
+            continue
         before = snapshot(tmp_path)
         # Far less than what a boot or a search takes.
         done = completed([*NAMERS[tool], "--json", f"{tmp_path}/{name}"], timeout=60)

@@ -39,7 +39,7 @@ def measured(folder: Path, share: float, seconds: float) -> tuple[dict, dict, st
 
 @pytest.mark.parametrize("share", [0.2, 0.7])
 def test_shares_are_those_of_the_programs_own_clock(share, tmp_path):
-    found, spent, report = measured(tmp_path, share, 2)
+    found, spent, report = measured(tmp_path, share, 1)
     classes = found["classes"]
     assert sum(each["samples"] for each in classes.values()) == found["samples"]
     assert found["clock_law"] in ("balanced", "not testable")
@@ -200,7 +200,7 @@ def test_shares_are_those_of_perf_beside(tmp_path):
     if not shutil.which("perf"):
         pytest.skip("no program of the name perf is on this machine")
     file, found = tmp_path / "perf.data", {}
-    perf = ["perf", "record", "-q", "-e", "cpu-clock", "-F", HZ, "-g", "-o", file, "--", *TRUTH, 0.5, 2]
+    perf = ["perf", "record", "-q", "-e", "cpu-clock", "-F", HZ, "-g", "-o", file, "--", *TRUTH, 0.5, 1]
     done = watch_tool.watch(f"--cpu={HZ}", "--json", tmp_path / "record.json", "--", *perf)
     if "perf_event" in done.stderr and not file.exists():
         pytest.skip(f"perf does not run here: {done.stderr.splitlines()[0]}")

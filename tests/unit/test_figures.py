@@ -35,10 +35,10 @@ def group_of(documents, point=None):
     return found[0]
 
 
-def figures(documents):
-    """Every figure of these records that the command would draw."""
+def figures(documents, lines=specs.DEFAULTS):
+    """Every figure of these records that the command would draw, but of lines these alone."""
     for group in groups.split(as_records(documents)):
-        for spec in specs.DEFAULTS:
+        for spec in lines:
             yield spec.file, draw_lines.draw(group, spec)
         yield "copies", draw_bars.copy_bars(group)
         yield "pins", draw_bars.pin_bars(group)
@@ -69,10 +69,15 @@ SETS = {
 }
 
 
-# "counters" has the figures of "a sweep" and more.
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long) if name == "a sweep" else name for name in SETS])
-def test_text_stays_on_the_page_and_apart(name):
-    for title, figure in figures(SETS[name]()):
+# "counters" has the figures of "a sweep" and more. A set of other records has every third figure of lines, in turn.
+THIRDS = [(name, specs.DEFAULTS if name == "counters" else specs.DEFAULTS[number % 3::3])
+          for number, name in enumerate(SETS) if name != "a sweep"]
+
+
+@pytest.mark.parametrize("name, lines", [*THIRDS, *(pytest.param(name, specs.DEFAULTS, marks=pytest.mark.long) for name in SETS
+                                                    if name != "counters")], ids=lambda each: each if isinstance(each, str) else "")
+def test_text_stays_on_the_page_and_apart(name, lines):
+    for title, figure in figures(SETS[name](), lines):
         assert not faults_of_text(figure), title
 
 

@@ -39,7 +39,7 @@ def refused(words: list[str], place: Path) -> str:
 
 @pytest.mark.parametrize("kind", hostile_files.KINDS)
 def test_a_hostile_file_is_refused_in_one_line_soon_and_in_little_memory(kind, tmp_path):
-    for seed in range(4 if kind == "a long key" else 3 if kind in ("a large header", "many parts") else 1):
+    for seed in range(2 if kind in ("a long key", "a large header", "many parts") else 1):
         file = hostile_files.place(kind, tmp_path, Random(seed))
         for words in hostile_files.readers(file):
             assert str(file) in refused(words, tmp_path)

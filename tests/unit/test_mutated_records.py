@@ -16,7 +16,7 @@ from helpers.pictures import REAL, plot_here
 from .test_report_page import sampled
 from .test_stacks import record_with_stacks
 
-SEED, COUNT = 3, 60
+SEED, COUNT = 3, 25
 
 
 def watch() -> dict[str, Any]:

@@ -113,7 +113,7 @@ def test_the_lines_of_pandas_that_are_told_work(tmp_path):
 
 
 @pytest.mark.parametrize("how", DAMAGE)
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", ["A3-host", "A3-guest", "two passes"])
 def test_no_damage_makes_a_reader_stumble(name, how):
     whole, refused = DOCUMENTS[name], 0
     read_all(whole)

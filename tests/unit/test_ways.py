@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
 import json
 import tarfile
@@ -55,6 +56,7 @@ def fixture_records(tmp_path_factory):
     return unpacked(FOLDER / "runs.tar.xz", tmp_path_factory.mktemp("ways"))
 
 
+@functools.cache
 def read(folder: Path) -> list[rows.Row]:
     """The runs that the sheet names, from their records."""
     return [row for kernel in FOUND.kernels
