@@ -519,7 +519,7 @@ static void check(const struct watch_options *o)
 	if (o->sizes && o->books_asked && o->books != WATCH_CALLS)
 		options_fail("%s", "--sizes counts each call, and --books sequence does not: leave one of them out");
 	if (o->quiet && !o->json && !o->lines && !o->fail_on && !o->command)
-		options_fail("%s", "--quiet without --json leaves nothing to see: give --json FILE");
+		options_fail("%s", "--quiet without --json leaves nothing to see: give --json, --html or --metrics FILE");
 }
 
 void watch_options_parse(int argc, char **argv, struct watch_options *o)

@@ -96,7 +96,7 @@ def of_choice(choice: Choice, source: str) -> str:
     if choice.verdict == PAYS:
         return f"{name} pays {where}: {change_text(best.per_gb)}"
     if choice.verdict == LEAVE:
-        return f"{name} does not pay at any of its sizes; at best {change_text(best.per_gb)}"
+        return f"{name} does not pay: {change_text(best.per_gb)} even at its best size"
     return f"{name}: undecided; at best {change_text(best.per_gb)}, {where}"
 
 

@@ -31,7 +31,8 @@ without a copy, how much of it was copied after all and why, since when that is 
 it; what CPU time copying takes (watch --cpu); and what is not known. Numbers are sums over the
 window, to the byte as the readings have it.
 Thanos and Mimir answer like Prometheus.
-exit: 0 answered; 2 bad usage, or no Prometheus answers there; 3 no answer, or no such metrics
+exit: 0 answered; 2 bad usage, or what answers is no Prometheus; 3 nobody is there, or
+no such metrics
 examples: ./tools/fleet http://127.0.0.1:9090
           ./tools/fleet http://127.0.0.1:9090 --window 7d --html fleet.html"""
 

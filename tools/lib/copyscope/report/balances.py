@@ -28,8 +28,8 @@ def lines(data: Document) -> list[str]:
             continue
         gone = lost.get(item, 0)
         first = f"{item:18} {cell(opening):>15} {cell(closing):>15}  "
-        said += folded(first, meaning + (f"; {gone:,} of these were lost with sockets that closed"
-                                         if gone else ""), len(first))
+        dropped = f"; {gone:,} of these were dropped when their sockets closed" if gone else ""
+        said += folded(first, meaning + dropped, len(first))
     if not said:
         return ["", NOTHING]
     return ["", f"{'what sockets held':18} {'at the start':>15} {'at the end':>15}", *said]
