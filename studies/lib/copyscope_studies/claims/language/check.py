@@ -129,7 +129,8 @@ class Checker:
         """Refuse to weigh bytes against seconds."""
         if left.unit != right.unit:
             raise Fault(node.at, f"the units differ: {units.text(left.unit)}, and "
-                        f"{units.text(right.unit)}")
+                        f"{units.text(right.unit)}; a number takes one of "
+                        f"{', '.join(units.NAMED)}")
 
     def arithmetic(self, node: tree.Arithmetic, bound: tree.Filters) -> Type:
         """A sum needs equal units; a product makes a new one."""

@@ -37,7 +37,8 @@ class Parser:
         """The tree of the whole text."""
         found = self.either()
         if self.tokens.next.kind != "end":
-            raise Fault(self.tokens.next.at, f"{described(self.tokens.next)} cannot follow here")
+            raise Fault(self.tokens.next.at, f"{described(self.tokens.next)} cannot follow here; "
+                        f"units are {', '.join(units.NAMED)}")
         return found
 
     def either(self) -> tree.Node:
