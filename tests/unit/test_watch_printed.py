@@ -104,7 +104,7 @@ def test_what_was_lost_with_a_socket_is_not_to_be_sent_yet(summed):
     if summed:
         made |= {"sockets": [], "socket_sums": {"lost": dict.fromkeys(
             ("unsent_bytes", "unacked_bytes", "unread_bytes"), 1000), "least": {}, "datagrams_sent_bytes": 0}}
-    assert "accepted, and not sent yet; 1,000 of these were lost with" in " ".join(text(made).split())
+    assert "accepted, and not sent yet; 1,000 of these were dropped when" in " ".join(text(made).split())
 
 
 def test_an_interval_is_a_rate(monkeypatch):
