@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ PLACE = Path(__file__).resolve().parents[2] / "build" / "programs"
 # of it, newer ones answer, too.
 STABLE, BEFORE = ("trixie", "trixie-security"), ("bookworm", "bookworm-security")
 START_S = 20
+# Below those that the kernel gives to whoever asks for any (ip_local_port_range).
+PORTS = (20_000, 32_000)
 WATCHED = {"nginx": STABLE, "haproxy": STABLE, "redis-server": STABLE, "iperf3": ("forky",)}
 PROGRAMS = {**WATCHED, "prometheus": BEFORE, "promtool": BEFORE, "prometheus-node-exporter": BEFORE}
 # Those that lie in a package of another name.
@@ -38,9 +41,12 @@ def words(name: str) -> list[str]:
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        return one.getsockname()[1]
+    """A port that nobody listens on now, and that no connection of a test beside this one takes before
+    a server is up."""
+    while True:
+        port = random.randrange(*PORTS)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def listens(port: int) -> bool:

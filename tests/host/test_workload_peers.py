@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.foreign import free_port
 from helpers.processes import wait_until
 from helpers.workload import (
     STOP_S,
@@ -181,9 +182,7 @@ def test_a_place_is_free_again_when_a_client_has_left():
 
 
 def test_a_client_waits_for_its_server():
-    with socket.socket() as reserve:
-        reserve.bind(("127.0.0.1", 0))
-        port = reserve.getsockname()[1]
+    port = free_port()
     early = End("client", 64, 1, "--port", port, "--json")
     try:
         time.sleep(0.2)
