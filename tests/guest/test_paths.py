@@ -153,9 +153,9 @@ def test_every_law_balances(outcome, run):
     assert outcome.status(run) == 0, outcome.errors(run) + outcome.text(f"{run}.out")
     record = outcome.record(run)
     assert not records.laws_with(record, "broken")
-    # On the way to a card io_uring alone says COPIED, and of sends, too, that share a packet with another.
+    # On the way to a card io_uring alone may say COPIED, and of sends, too, that share a packet with another: if any do.
     told_by_ring = record["experiment"]["workload"]["variant"] in BY_RING and record["experiment"]["path"]["kind"] == "nic"
-    assert records.laws_with(record, "not testable") == ({"copied"} if told_by_ring else set())
+    assert records.laws_with(record, "not testable") <= ({"copied"} if told_by_ring else set())
     assert sum(fates(record).values()) == left(record)
     assert f"--path {record['experiment']['path']['kind']} " in BALANCED[run] or record["experiment"]["path"]["kind"] == "veth"
 
