@@ -67,10 +67,10 @@ def with_options(*words) -> str:
 
 def far_half(near_half: int) -> int:
     """The process of the far half that waits for its tries; 0 if there is none yet."""
-    found = [pid for pid in processes.descendants(near_half)
-             if FAR_HALF in processes.command_line(pid)]
-    # Its shell has the word in a longer one, its try has the same words.
-    return next((pid for pid in found if int(processes.stat_of(pid)[1]) not in found), 0)
+    found = {pid: processes.parent_of(pid) for pid in processes.descendants(near_half)
+             if FAR_HALF in processes.command_line(pid)}
+    # Its shell has the word in a longer one, its try has the same words. One may have ended meanwhile.
+    return next((pid for pid, parent in found.items() if parent and parent not in found), 0)
 
 
 def ssh_of(near_half: int) -> int:

@@ -35,6 +35,14 @@ def stat_of(pid: int) -> list[str]:
     return Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
 
 
+def parent_of(pid: int) -> int:
+    """Pid of its parent; 0 if it is gone."""
+    try:
+        return int(stat_of(pid)[1])
+    except OSError:
+        return 0
+
+
 def state_of(pid: int) -> str:
     """R, S, T and so on."""
     return stat_of(pid)[0]
