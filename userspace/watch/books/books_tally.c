@@ -462,7 +462,7 @@ static void rows_excuse(struct watch_record *r, uint32_t excused)
 	r->total.laws_broken &= ~excused;
 	for (int i = 0; i < r->process_count; i++)
 		r->processes[i].sum.laws_broken &= ~excused;
-	for (int i = 0; i < r->socket_count && excused; i++)
+	for (int i = 0; i < r->socket_count; i++)
 		for (enum watch_law law = 0; law < WATCH_LAW_COUNT; law++)
 			if (excused >> law & 1 && watch_law_status(&r->sockets[i].laws[law]) == LAW_BROKEN)
 				r->sockets[i].laws[law] = watch_not_known("its sides differ, and moments of sockets of this machine were not seen");
@@ -477,7 +477,9 @@ static void laws_of_record(struct watch_record *r, const struct watch_law_sum *s
 		law_of_record(&r->laws[law], law, &sums[law], r);
 		excused |= is_excused(&sums[law], r) << law;
 	}
-	rows_excuse(r, excused);
+	/* There may be 10,000 rows, at each reading. */
+	if (excused)
+		rows_excuse(r, excused);
 }
 
 /* From here on the processes of these sums are others, in @memory, which they take over, with room for @room. */

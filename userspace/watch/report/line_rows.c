@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "userspace/watch/books/watch_judge.h"
+#include "userspace/watch/report/names.h"
 
 /* A process now and at the line before; one that is not there any more, or has another name, is .gone. */
 struct entry {
@@ -142,8 +143,7 @@ static int by_service(const struct entry *a, const struct entry *b)
 {
 	const struct watch_process *x = a->now, *y = b->now;
 
-	return compare_numbers(x->cgroup, y->cgroup) ?: compare_numbers(x->uid, y->uid) ?:
-	       memcmp(x->comm, y->comm, sizeof(x->comm)) ?: compare_numbers(!x->id.pid, !y->id.pid) ?:
+	return service_compare(x, y) ?: compare_numbers(!x->id.pid, !y->id.pid) ?:
 	       compare_numbers(x->id.listener, y->id.listener);
 }
 

@@ -38,6 +38,15 @@ void service_name(const struct watch_process *p, char name[WATCH_NAME_BYTES])
 	snprintf(name, WATCH_NAME_BYTES, "%" PRIu64 " %" PRIu32 " %.200s", p->cgroup, p->uid, shown);
 }
 
+int service_compare(const struct watch_process *a, const struct watch_process *b)
+{
+	if (a->cgroup != b->cgroup)
+		return a->cgroup < b->cgroup ? -1 : 1;
+	if (a->uid != b->uid)
+		return a->uid < b->uid ? -1 : 1;
+	return memcmp(a->comm, b->comm, sizeof(a->comm));
+}
+
 void peer_name(const struct watch_address *a, char name[WATCH_NAME_BYTES])
 {
 	static const uint8_t mapped[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };

@@ -15,6 +15,9 @@ void process_name(const struct watch_process_id *id, const char *comm, char name
 /* What is alike for processes of one service, which the process that prints gives a name: cgroup, user, comm. */
 void service_name(const struct watch_process *p, char name[WATCH_NAME_BYTES]);
 
+/* 0 for two processes of one service; an order of services. */
+int service_compare(const struct watch_process *a, const struct watch_process *b);
+
 /* "10.0.0.1" or "2001:db8::1"; "10.0.0.1:80" or "[2001:db8::1]:80". */
 void peer_name(const struct watch_address *a, char name[WATCH_NAME_BYTES]);
 void address_name(const struct watch_address *a, char name[WATCH_NAME_BYTES]);

@@ -132,14 +132,9 @@ static void add_group(const struct watch_group *g, enum watch_grouping by, bool 
 	watch_movements_add(&row->moved, lately ? &g->lately : &g->moved);
 }
 
-/* Alike of one service. */
 static int compare_services(const void *a, const void *b)
 {
-	const struct watch_process *x = *(const struct watch_process *const *)a;
-	const struct watch_process *y = *(const struct watch_process *const *)b;
-
-	return compare_numbers(y->cgroup, x->cgroup) ?: compare_numbers(y->uid, x->uid) ?:
-	       memcmp(x->comm, y->comm, sizeof(x->comm));
+	return service_compare(*(const struct watch_process *const *)a, *(const struct watch_process *const *)b);
 }
 
 static void name_process(const struct watch_record *r, const struct watch_process *p, enum watch_rows what,
@@ -168,7 +163,7 @@ static int add_processes(const struct watch_record *r, enum watch_rows what, boo
 	for (int i = 0; i < r->process_count; i++) {
 		const struct watch_process *p = sorted[i];
 
-		if (!row || what != ROWS_SERVICES || compare_services(&sorted[i - 1], &sorted[i])) {
+		if (!row || what != ROWS_SERVICES || service_compare(sorted[i - 1], p)) {
 			row = append(rows);
 			row->at = p - r->processes;
 			row->ended = true;
