@@ -64,25 +64,36 @@ struct {
 	__type(value, struct cpu_program);
 } cpu_programs SEC(".maps") __weak;
 
-/*
- * The periods since this processor's last sample that passed without one. Time goes on while a hypervisor has the
- * processor, and the clock does not make up for it (swevent_hrtimer forwards itself, kernel/events/core.c).
- */
-static __always_inline u64 periods_skipped(u64 now)
+/* This processor's last sample before this one, which is the last from here on. 0: there was none. */
+static __always_inline u64 sampled_before(u64 now)
 {
-	u64 period = cpu_period_ns, last, *sampled_ns;
 	u32 zero = 0;
+	u64 *sampled_ns = bpf_map_lookup_elem(&cpu_sampled_ns, &zero), before;
 
-	sampled_ns = bpf_map_lookup_elem(&cpu_sampled_ns, &zero);
-	if (!sampled_ns || !period)
+	if (!sampled_ns)
 		return 0;
-	last = *sampled_ns;
+	before = *sampled_ns;
 	*sampled_ns = now;
-	return last && now - last > period ? (now - last - period / 2) / period : 0;
+	return before;
+}
+
+/*
+ * The periods of a thread that passed without a sample, since the processor's last one. Time goes on while a hypervisor
+ * has the processor, and the clock does not make up for it (swevent_hrtimer forwards itself, kernel/events/core.c). What
+ * passed before the thread had the processor is not its own: where the hypervisor takes it in the midst of a switch, the
+ * next thread meets the clock.
+ */
+static __always_inline u64 periods_skipped(const struct cpu_thread *thread, u64 before, u64 now)
+{
+	u64 period = cpu_period_ns, from = before > thread->since_ns ? before : thread->since_ns;
+
+	if (!period || !before || !thread->since_ns)
+		return 0;
+	return now - from > period ? (now - from - period / 2) / period : 0;
 }
 
 /* False if there is no room. */
-static __always_inline bool thread_note(u32 tgid, u32 tid, u32 turn, u64 now, u64 skipped)
+static __always_inline bool thread_note(u32 tgid, u32 tid, u32 turn, u64 before, u64 now)
 {
 	struct cpu_thread first = { .tgid = tgid, .turn = turn, .samples = 1, .first_ns = now, .since_ns = now };
 	struct cpu_thread *known = bpf_map_lookup_elem(&cpu_threads, &tid);
@@ -97,7 +108,7 @@ static __always_inline bool thread_note(u32 tgid, u32 tid, u32 turn, u64 now, u6
 	}
 	known->turn = turn;
 	known->samples++;
-	known->skipped += skipped;
+	known->skipped += periods_skipped(known, before, now);
 	known->ran_ns = known->left_ns + (known->since_ns ? now - known->since_ns : 0);
 	bpf_get_current_comm(known->comm, sizeof(known->comm));
 	return true;
@@ -190,7 +201,7 @@ static __always_inline void place_note(struct cpu_place *place)
 SEC("?perf_event")
 int cpu_sample(void *ctx)
 {
-	u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns(), skipped = periods_skipped(now);
+	u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns(), before = sampled_before(now);
 	u32 tgid = id >> 32, zero = 0;
 	struct cpu_frames *stack = bpf_map_lookup_elem(&cpu_found, &zero);
 	struct cpu_place place = { .tgid = tgid, .tid = id, .turn = cpu_turn };
@@ -198,7 +209,7 @@ int cpu_sample(void *ctx)
 	/* Process 0 is the idle one. */
 	if (cpu_closed || !stack || !tgid || !process_counts(tgid))
 		return 0;
-	if (!thread_note(tgid, id, place.turn, now, skipped))
+	if (!thread_note(tgid, id, place.turn, before, now))
 		place.tid = 0;
 	stack->turn = place.turn;
 	/* Without a frame of the kernel it was in user space. */

@@ -39,7 +39,7 @@ class Draw:
     def __str__(self) -> str:
         """What repeats it, if it has one program."""
         seed, words = next(iter(self.programs.items()))
-        options = f" --options '{' '.join(self.options)}'"
+        options = f" --options='{' '.join(self.options)}'"
         return f"--protocol {self.protocol} --seeds {seed}:{seed + 1} --way {self.way}{options} --program '{' '.join(words)}'"
 
 
