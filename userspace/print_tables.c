@@ -274,6 +274,16 @@ static json_t *all_hooks(void)
 	return rows;
 }
 
+static json_t *layers(void)
+{
+	json_t *rows = json_array();
+
+#define ROW(symbol, key, name) add(rows, key, name);
+	WATCH_LAYERS(ROW)
+#undef ROW
+	return rows;
+}
+
 static json_t *limits(void)
 {
 	return json_pack("[{s:s, s:i}, {s:s, s:i}, {s:s, s:i}]", "name", "peers", "most", WATCH_PEERS_MAX,
@@ -294,11 +304,11 @@ static json_t *packet_probes(void)
 
 int main(void)
 {
-	json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+	json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 				"release", COPYSCOPE_RELEASE, "sites", sites(), "counts", counts(),
 				"causes", causes(), "tellers", tellers(), "variants", variants(),
 				"receivers", receivers(), "behaviours", behaviours(), "paths", paths(), "laws", laws(),
-				"balances", balances(), "cpu_classes", cpu_classes(),
+				"balances", balances(), "layers", layers(), "cpu_classes", cpu_classes(),
 				"cpu_user_kinds", cpu_user_kinds(), "call_ways", call_ways(),
 				"watch_verdicts", watch_verdicts(), "limits", limits(),
 				"packet_probes", packet_probes(), "metrics", metrics(),

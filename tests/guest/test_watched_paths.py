@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from copyscope.report.process_sentence import all_told
 from copyscope_studies.matrix.cells import PATHS, Cell
 from guest.boots import Asked, Guests, Maker, Outcome, boot, dealt, where_made
 from helpers.watch_tool import broken, record_of
@@ -59,7 +60,7 @@ class Watched:
     def says(self, phrases: tuple[str, ...]) -> bool:
         """Is one of the phrases in a sentence of its?"""
         pids = {each["pid"] for each in self.processes}
-        return any(phrase in each["sentence"] for each in self.record["verdicts"]
+        return any(phrase in each for each in all_told(self.record)
                    for phrase in phrases if each["pid"] in pids)
 
     @property

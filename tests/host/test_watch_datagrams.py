@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from copyscope.report.process_sentence import all_told
 from helpers.datagrams import BEFORE, DATAGRAMS, agrees, program, sums
 from helpers.records import needs_root
 from helpers.watch_tool import PRIME, broken, record_of, watch
@@ -127,7 +128,7 @@ def test_questions_and_answers_by_sockets_of_their_own(tmp_path):
     found = sums(record)
     assert found["tx_copy"] == found["rx_copy"] == PRIME + 23 * 93
     assert record["total"]["sockets"] == record["total"]["died"] == 24
-    assert "send copied all of 96.3 kB" in record["verdicts"][0]["sentence"]
+    assert "send copied all of 96.3 kB" in all_told(record)[0]
 
 
 def test_a_send_that_is_cut_is_one_send(tmp_path):
@@ -217,7 +218,7 @@ def test_zero_copy_above_the_mtu_is_declined_by_send(tmp_path, cut, needless):
     assert found["tx_copy"] == (sent if needless else 0)
     assert [cause["bytes"] for cause in told["causes"] if cause["cause"] == "UDP without checksum offload"] \
         == ([sent] if needless else [])
-    assert ("it copied 690 kB inside send" in told["verdicts"][0]["sentence"]) == needless
+    assert ("it copied 690 kB inside send" in all_told(told)[0]) == needless
 
 
 def test_a_sender_is_told_no_drop_of_what_it_sent(tmp_path):

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from copyscope.report.process_sentence import all_told
 from helpers import kernel_tls
 from helpers.foreign import free_port, serving, words
 from helpers.kernel_tls import OVERHEAD
@@ -84,7 +85,7 @@ def is_covered(record: dict) -> bool:
         return True
     assert {each["layer"] for each in record["total"]["other"]} == {"ktls"}
     assert "no tracepoint" in next(each["why"] for each in record["not_covered"] if each["what"] == "kernel TLS")
-    assert "encrypted" not in " ".join(each["sentence"] for each in record["verdicts"])
+    assert "encrypted" not in " ".join(all_told(record))
     return False
 
 
@@ -118,9 +119,9 @@ def test_23_records_of_4093_bytes_balance_to_the_byte(way, keys):
     assert not any(record["total"]["fate"].values())
     assert not unbalanced(record)
     assert {laws_of(record)[law] for law in TLS_LAWS} == {"balanced"}
-    verdict, = record["verdicts"]
-    assert verdict["verdict"] == "encrypted"
-    assert "not copied by send" not in verdict["sentence"] and "kernel tls encrypted" in verdict["sentence"].lower()
+    said, = all_told(record)
+    assert record["verdicts"][0]["verdict"] == "encrypted"
+    assert "not copied by send" not in said and "kernel tls encrypted" in said.lower()
 
 
 def test_what_lay_in_tls_when_the_window_opened_and_closed_is_a_balance():
@@ -262,7 +263,7 @@ def test_nginx_encrypts_the_page_cache_in_the_kernel(tmp_path):
     assert n["returned_bytes"] > 0 and not unbalanced(record)
     assert {laws_of(record)[law] for law in TLS_LAWS} == {"balanced"}
     assert record["verdicts"][0]["verdict"] == "encrypted"
-    assert re.search(r"3\.00 MB of it straight from pages of a file", record["verdicts"][0]["sentence"])
+    assert re.search(r"3\.00 MB of it straight from pages of a file", all_told(record)[0])
 
 
 KTLS = """

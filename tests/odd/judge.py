@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from copyscope.report.process_sentence import all_told
 from helpers import printed, schemas
 from helpers.watch_tool import SCHEMA, broken
 from odd.suite import TOGETHER
@@ -150,7 +151,7 @@ def unmeasured(record: dict, truth: dict) -> Iterator[str]:
 
 def sentences(record: dict) -> str:
     """All that is told of processes in words."""
-    return " ".join(verdict["sentence"] for verdict in record["verdicts"])
+    return " ".join(all_told(record))
 
 
 def completions_are_least(sockets: list[dict]) -> bool:

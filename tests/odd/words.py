@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from copyscope.report.process_sentence import all_told
+
 # What a sentence says -> what must be known, and be so. `n` gives sites, counts and sums of the process.
 Numbers = dict[str, int | None]
 
@@ -97,6 +99,6 @@ def unbacked(sentence: str, n: Numbers) -> Iterator[str]:
 def unbacked_sentences(record: dict) -> Iterator[str]:
     """The same of every verdict of a record."""
     sums = {each["pid"]: each["sum"] for each in record["processes"]}
-    for verdict in record["verdicts"]:
+    for verdict, said in zip(record["verdicts"], all_told(record)):
         if verdict["pid"] in sums:
-            yield from unbacked(verdict["sentence"], numbers(sums[verdict["pid"]]))
+            yield from unbacked(said, numbers(sums[verdict["pid"]]))

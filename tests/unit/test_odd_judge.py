@@ -11,7 +11,7 @@ def faults(completed: int, **socket: int) -> list[str]:
     """What is wrong with a record of 3 sends that all said COPIED."""
     sites = {"late_copy": {"bytes": 300}, "tx_reference": {"bytes": 300}}
     counts = {"zerocopy_sends": 3, "completed_sends": completed, "copied_sends": completed, "reshaped_referenced_bytes": 0}
-    record = {"total": {"sites": sites, "counts": counts, "fate": {}}, "verdicts": [], "sockets": [socket]}
+    record = {"total": {"sites": sites, "counts": counts, "fate": {}}, "verdicts": [], "processes": [], "sockets": [socket]}
     return list(completions(record, TRUTH))
 
 

@@ -3,7 +3,6 @@
 #include "tests/unit/made_watch.h"
 #include "tests/unit/unit.h"
 #include "userspace/watch/books/watch_judge.h"
-#include "userspace/watch/report/sentence.h"
 
 enum { SENT = 9000 };
 

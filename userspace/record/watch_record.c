@@ -134,6 +134,17 @@ const char *watch_layer_name(enum watch_layer layer)
 	return layers[layer].name;
 }
 
+const char *verdict_name(enum verdict_of_process verdict)
+{
+	static const char *const names[] = {
+#define VERDICT_NAME(symbol, name, meaning) name,
+		WATCH_VERDICTS(VERDICT_NAME)
+#undef VERDICT_NAME
+	};
+
+	return names[verdict];
+}
+
 const char *watch_uncovered_names(enum watch_uncovered kind)
 {
 	static const char *const names[] = {

@@ -267,7 +267,6 @@ struct watch_record {
 	char count_why[COUNT_COUNT][WHY_BYTES];	/* why a count is not known; empty if it is */
 	struct watch_gap not_covered[WATCH_GAPS_MAX];
 	int gap_count;
-	uint64_t uncovered[WATCH_UNCOVERED_COUNT];	/* sockets of the subject that have no books */
 	/* What sends gave to MPTCP, which copied it; why that is not known, or empty. */
 	uint64_t mptcp_copied;
 	char mptcp_why[WHY_BYTES];
@@ -328,6 +327,9 @@ const char *watch_request_name(enum watch_request request);
 
 /* "UNIX sockets" */
 const char *watch_uncovered_names(enum watch_uncovered kind);
+
+/* The name of a verdict in records: "clean". */
+const char *verdict_name(enum verdict_of_process verdict);
 
 /* Notes a number, if it is known. */
 /* Less than 72 PB: more than a socket moves, and what a number below 0 looks like. */

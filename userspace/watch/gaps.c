@@ -48,8 +48,7 @@ static void uncovered_fill(const struct watch_looks *w, struct watch_record *r)
 	static const char no_books[] = "only TCP and UDP have these books";
 
 	for (enum watch_uncovered kind = 0; kind < WATCH_UNCOVERED_COUNT; kind++)
-		gap(r, watch_uncovered_names(kind), gauges.uncovered[kind], no_books)->sockets =
-			r->uncovered[kind] = gauges.uncovered[kind];
+		gap(r, watch_uncovered_names(kind), gauges.uncovered[kind], no_books)->sockets = gauges.uncovered[kind];
 	gap(r, "RDMA", false, no_books);
 }
 

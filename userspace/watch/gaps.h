@@ -15,7 +15,7 @@ struct watch_looks {
 	bool details;
 };
 
-/* Fills .not_covered, .uncovered, .refused and .mptcp_copied of @r, which has its total and its backend. */
+/* Fills .not_covered, .refused and .mptcp_copied of @r, which has its total and its backend. */
 void gaps_fill(const struct watch_looks *w, struct watch_record *r);
 
 #endif

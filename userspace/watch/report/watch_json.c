@@ -12,7 +12,6 @@
 #include "userspace/watch/books/watch_judge.h"
 #include "userspace/watch/report/figures.h"
 #include "userspace/watch/report/names.h"
-#include "userspace/watch/report/sentence.h"
 #include "userspace/watch/report/sockets_json.h"
 #include "userspace/watch/report/stacks_json.h"
 
@@ -128,6 +127,10 @@ static void put_movements(json_t *o, const struct watch_record *r, const struct 
 	put(o, "fate", fate_json(r, moved));
 	if (moved->unseen_completions)
 		put(o, "unseen_completions", json_integer(moved->unseen_completions));
+	if (moved->spliced_in_kernel)
+		put(o, "spliced_in_kernel_bytes", json_integer(moved->spliced_in_kernel));
+	if (watch_refused_at_rest(moved))
+		put(o, "refused_at_rest_sends", json_integer(watch_refused_at_rest(moved)));
 	failed_put(o, r, moved);
 }
 
@@ -258,6 +261,8 @@ static json_t *watched_sum_json(const struct watch_record *r, const struct watch
 	put(o, "died", json_integer(sum->died));
 	put(o, "handed_on", json_integer(sum->handed_on));
 	put(o, "other", other_json(sum));
+	if (sum->sent_here_bytes)
+		put(o, "sent_here_bytes", json_integer(sum->sent_here_bytes));
 	put_movements(o, r, &sum->opening, &sum->closing, &sum->moved);
 	return o;
 }
@@ -553,15 +558,13 @@ static json_t *verdicts_json(const struct watch_record *r)
 
 	for (int i = 0; i < r->process_count; i++) {
 		const struct watch_process *p = &r->processes[i];
-		char name[WATCH_NAME_BYTES], sentence[SENTENCE_BYTES];
+		char name[WATCH_NAME_BYTES];
 		json_t *o = json_object();
 
 		process_name(&p->id, p->comm, name);
-		sentence_of_process(r, p, sentence);
 		put(o, "pid", integer_if(p->id.pid, p->id.pid));
 		put(o, "process", text(name));
 		put(o, "verdict", text(verdict_name(p->verdict)));
-		put(o, "sentence", text(sentence));
 		json_array_append_new(array, o);
 	}
 	return array;

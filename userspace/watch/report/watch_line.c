@@ -13,7 +13,6 @@
 #include "userspace/report/parts_json.h"
 #include "userspace/watch/books/watch_judge.h"
 #include "userspace/watch/report/figures.h"
-#include "userspace/watch/report/sentence.h"
 
 /* ISO 8601, UTC, with milliseconds. */
 static void time_text(uint64_t before_ns, char text[WATCH_TIME_BYTES])

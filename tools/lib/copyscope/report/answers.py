@@ -8,6 +8,7 @@ from copyscope.common.text import bytes_text, share_text
 
 from .figures import added, fate, handed, is_silent, moved, needless, number
 from .page import BOLD, View, plural, tinted
+from .process_sentence import told
 from .rows import figure, grouped, row_of, told_of
 from .verdicts import active, refusals, sums_short
 
@@ -46,15 +47,20 @@ def of_service(name: str, parts: list[Document]) -> str:
         f"{'at least ' * (whole is None)}{amount} was copied{avoidable}."
 
 
+def of_one(data: Document, process: Document, verdict: Document) -> str:
+    """What one process did."""
+    return f"{verdict['process']}: {told(data, process, verdict)}"
+
+
 def of_processes(data: Document) -> list[list[str]]:
-    """Of each that moved payload, or may have, what its record says."""
-    return [[f"{each['process']}: {each['sentence']}"] for each in active(data)]
+    """Of each that moved payload, or may have."""
+    return [[of_one(data, *each)] for each in active(data)]
 
 
 def of_services(data: Document, order: str) -> list[list[str]]:
     """Of each service that moved payload, or may have, in the order of the rows."""
-    own = {id(process): f"{verdict['process']}: {verdict['sentence']}"
-           for process, verdict in zip(data["processes"], data["verdicts"])}
+    verdicts = {id(process): verdict for process, verdict
+                in zip(data["processes"], data["verdicts"])}
     found: list[tuple[Any, list[str]]] = []
     for name, parts in grouped(data, "service").items():
         parts = [each for each in parts if not is_silent(each["sum"])]
@@ -62,7 +68,7 @@ def of_services(data: Document, order: str) -> list[list[str]]:
             place = row_of(name, 0, added([each["sum"] for each in parts])).place(order)
             apart = sorted(parts, key=lambda each: -moved(each["sum"]))
             found.append((place, [of_service(name, parts)] if len(parts) > TOLD_APART else
-                          [own[id(each)] for each in apart]))
+                          [of_one(data, each, verdicts[id(each)]) for each in apart]))
     return [said for _, said in sorted(found)] or of_processes(data)
 
 

@@ -90,11 +90,15 @@ def law_why(data: Document, why: str | None) -> str | None:
     return data["sites"][site].get("why") if lacks else why
 
 
+def unseen_packets(data: Document) -> int:
+    """Packets and notifications of this machine for which the kernel ran no program."""
+    return sum((each.get("missed_runs") or 0) + (each.get("unseen_firings") or 0)
+               for each in data["backend"]["probes"] if each["site"] in OF_PACKETS)
+
+
 def losses(data: Document) -> list[str]:
     """What the sums of a watch are short of."""
-    unseen = sum((each.get("missed_runs") or 0) + (each.get("unseen_firings") or 0)
-                 for each in data["backend"]["probes"] if each["site"] in OF_PACKETS)
-    found = {**data["losses"], "unseen_firings": unseen}
+    found = {**data["losses"], "unseen_firings": unseen_packets(data)}
     why = {"unbooked_sockets": found.get("unbooked_why") or "",
            "unseen_events": CLOSED if found.get("unseen_may_be_closed") else ""}
     return [f"{found[name]:,} {what}{why.get(name, '')}" for name, what in LOSSES.items()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What each process of a watch did, in a sentence, and whose numbers are not to be trusted."""
+"""Which processes of a watch moved payload, and whose numbers are not to be trusted."""
 from __future__ import annotations
 
 from typing import Any
@@ -53,12 +53,11 @@ def doubts(data: Document) -> list[str]:
     return said
 
 
-def active(data: Document) -> list[Document]:
-    """The verdicts of those that moved payload, or may have, most first; if none did, of one."""
+def active(data: Document) -> list[tuple[Document, Document]]:
+    """Those that moved payload, or may have, with their verdicts, most first; if none did, one."""
     found = sorted(zip(data["processes"], data["verdicts"]), key=lambda each: (
         -moved(each[0]["sum"]), is_silent(each[0]["sum"]), each[1]["pid"] or 0))
-    told = [verdict for process, verdict in found if not is_silent(process["sum"])]
-    return told or [verdict for _, verdict in found[:1]]
+    return [each for each in found if not is_silent(each[0]["sum"])] or found[:1]
 
 
 def refusals(data: Document) -> list[str]:
