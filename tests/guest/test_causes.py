@@ -137,7 +137,7 @@ def test_a_driver_that_wants_short_packets_whole_is_the_cause(outcome, run):
 def test_a_flag_without_its_option_is_told_apart(outcome, run):
     record = balanced(outcome, run)
     assert records.causes(record, "tx_copy") == {"SO_ZEROCOPY not set": MESSAGES * BYTES}
-    assert "SO_ZEROCOPY is not set" in record["experiment"]["verdict"]["sentence"]
+    assert "SO_ZEROCOPY is not set" in records.sentence_of(record)
 
 
 @of_runs("run", "memlock")

@@ -183,7 +183,7 @@ def test_a_nic_is_handed_the_senders_pages_themselves(outcome, run):
     assert record["experiment"]["path"]["scatter_gather"] and record["experiment"]["path"]["hardware_dma"]
     assert found["late"] == 0 and found["clean"] > 0.99 * left(record)
     if not found["reshaped"]:
-        assert "copied nothing on the way out" in record["experiment"]["verdict"]["sentence"]
+        assert "copied nothing on the way out" in records.sentence_of(record)
 
 
 @of_runs(["A3.forward", "large.forward", "no-tso.forward", "ipv6.forward"])
@@ -208,7 +208,7 @@ def test_without_scatter_gather_every_byte_is_moved_and_none_copied_late(outcome
     record = outcome.record(run)
     assert not record["experiment"]["path"]["scatter_gather"] and not record["experiment"]["path"]["tso"]
     assert fates(record) == {"late": 0, "reshaped": left(record), "clean": 0, "dropped": 0}
-    assert "no scatter-gather" in record["experiment"]["verdict"]["sentence"]
+    assert "no scatter-gather" in records.sentence_of(record)
     assert records.site(record, "tx_copy") == 0
 
 
@@ -220,7 +220,7 @@ def test_completions_do_not_tell_what_a_device_without_scatter_gather_costs(outc
         work = record["experiment"]["workload"]
         silent = work["completions"] - work["completions_copied"]
         sentence = f"{silent} of {work['completions']} completions did not carry COPIED"
-        assert (sentence in record["experiment"]["verdict"]["sentence"]) == (silent > 0)
+        assert (sentence in records.sentence_of(record)) == (silent > 0)
         assert records.site(record, "reshape") >= left(record)
         quiet += silent
     assert quiet > 0
@@ -251,7 +251,7 @@ def test_a_capture_at_the_sender_adds_a_copy_of_every_byte(outcome, run):
     assert record["experiment"]["path"]["taps"] == ["tx"]
     assert count(record, "tapped_bytes") == left(record)
     assert records.site(record, "late_copy") == 2 * left(record) or fates(record)["clean"]
-    assert "packet capture copied" in record["experiment"]["verdict"]["sentence"]
+    assert "packet capture copied" in records.sentence_of(record)
 
 
 @of_runs(LOSSY)

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from copyscope.records.run_record import Record
+from copyscope.report import run_sentence
 from helpers import schemas
 from helpers.patience import Patience, Stopwatch
 
@@ -115,6 +117,11 @@ def run_record(*words, code: int = 0) -> dict:
     done = run(*words, "--json", "-")
     assert done.code == code or code == 0 and done.code in WELL, f"exit {done.code}, not {code}: {done.err}{broken_text(done.out)}"
     return done.record
+
+
+def sentence_of(record: dict) -> str:
+    """The verdict on a run, as its report has it with every digit."""
+    return run_sentence.exact(Record(record, Path("record")))
 
 
 def broken_text(out: str) -> str:

@@ -52,7 +52,7 @@ def watch_record(*processes: dict[str, Any]) -> dict[str, Any]:
     whys = {site: {**each, "calls": None, "why": "nobody looked" if each["bytes"] is None else None}
             for site, each in total["sites"].items()}
     return {
-        "schema": "copyscope.record/3", "id": "20261122T140000.000-1",
+        "schema": "copyscope.record/4", "id": "20261122T140000.000-1",
         "started": "2026-11-22T14:00:00Z", "command": ["copyscope", "watch"],
         "tool": {"version": TABLES["release"], "commit": "0"},
         "verdicts": [{"pid": each["pid"], "process": f"{each['comm']}, pid {each['pid']}",

@@ -110,7 +110,7 @@ def test_bytes_that_are_peeked_first_are_copied_twice(variant, threads, path, pa
     assert not records.laws_with(record, "broken") and records.law(record, "content")["status"] == "balanced"
     assert records.laws_with(record, "not testable") == TRACEPOINT_NOT_TESTABLE
     assert "Peeks (MSG_PEEK) copied 94,139 bytes to the reader, which recv then copied again." in \
-        record["experiment"]["verdict"]["sentence"]
+        records.sentence_of(record)
 
 
 def test_a_peek_whose_reader_is_killed_balances():
@@ -146,7 +146,7 @@ def test_bytes_that_are_spliced_out_of_the_socket_are_not_copied(variant, thread
     record = records.run_record(variant, PRIME_BYTES, threads, "--messages", PRIME_MESSAGES, "--receiver", "splice",
                                 "--path", path, "--pattern", pattern)
     check_pages(record, "rx_splice", PRIME_PAYLOAD, PRIME_PAYLOAD, PRIME_PAYLOAD if pattern == "rr" else 0)
-    assert "The reader spliced 94,139 bytes out as pages." in record["experiment"]["verdict"]["sentence"]
+    assert "The reader spliced 94,139 bytes out as pages." in records.sentence_of(record)
 
 
 def test_pages_that_nobody_looks_at_are_spliced_on():
@@ -173,7 +173,7 @@ def test_what_cannot_be_mapped_is_copied_and_the_report_says_why(why):
     check_pages(record, "rx_map", 0, PRIME_MESSAGES * size)
     assert (record["counts"]["map_calls"] > 0) == (size == LARGE_BYTES)
     assert f"TCP_ZEROCOPY_RECEIVE mapped nothing: it takes single pages that a packet fills; {why}" in \
-        record["experiment"]["verdict"]["sentence"]
+        records.sentence_of(record)
 
 
 @pytest.mark.parametrize("threads, path, pattern", [(1, "lo", "stream"), (4, "lo", "stream"), (1, "veth", "rr")])
@@ -184,7 +184,7 @@ def test_packets_that_fill_pages_are_mapped_and_what_is_left_is_copied(threads, 
     mapped, payload = records.site(record, "rx_map"), messages * size
     check_pages(record, "rx_map", mapped, payload, payload if pattern == "rr" else 0)
     assert mapped % 4096 == 0 and 0.9 * payload < mapped <= payload
-    assert f"TCP_ZEROCOPY_RECEIVE mapped {mapped:,} of " in record["experiment"]["verdict"]["sentence"]
+    assert f"TCP_ZEROCOPY_RECEIVE mapped {mapped:,} of " in records.sentence_of(record)
 
 
 @pytest.mark.parametrize("end", ["server", "client"])
@@ -211,7 +211,7 @@ def test_bytes_that_are_received_with_msg_trunc_are_copied_to_nobody(variant, pa
     assert records.laws_with(record, "not testable") == TRACEPOINT_NOT_TESTABLE | {"content"}
     assert not records.laws_with(record, "broken")
     assert records.law(record, "content")["why"] == "no byte reaches the receiver's memory"
-    assert "94,139 bytes were dropped unread" in record["experiment"]["verdict"]["sentence"] or variant == "A3"
+    assert "94,139 bytes were dropped unread" in records.sentence_of(record) or variant == "A3"
 
 
 @pytest.mark.parametrize("variant, path", [("A1", "veth"), ("A2", "lo"), ("A3", "veth"), ("A3", "lo")])
@@ -262,7 +262,7 @@ def test_the_report_says_the_same_in_a_sentence(variant, said, tmp_path):
     record = records.load(tmp_path / "record.json")
     if record["experiment"]["outcome"]["status"] == "blind":
         said = "no verdict"
-    assert done.code in records.WELL and said in record["experiment"]["verdict"]["sentence"]
+    assert done.code in records.WELL and said in records.sentence_of(record)
     assert said in " ".join(done.out.split())
     assert max(map(len, done.out.splitlines())) <= 80 + len(str(tmp_path))
 

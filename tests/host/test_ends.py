@@ -77,7 +77,7 @@ def test_a_signal_ends_a_run_in_which_an_end_is_never_ready(end):
         run.send_signal(signal.SIGTERM)
     assert run.took_s < ORDER_S + PROGRAMS_S and run.done.code == 128 + signal.SIGTERM
     assert run.done.record["experiment"]["outcome"]["status"] == "interrupted"
-    assert "no verdict" in run.done.record["experiment"]["verdict"]["sentence"]
+    assert "no verdict" in records.sentence_of(run.done.record)
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -88,7 +88,7 @@ def test_an_end_that_somebody_stopped_in_mid_run_makes_no_complete_run(end):
     outcome = run.done.record["experiment"]["outcome"]
     assert run.took_s < 10 and outcome["status"] in ("failed", "interrupted")
     assert "signal 15 (SIGTERM) t" in outcome["reason"] and f"the {end}" in outcome["reason"]
-    assert "no verdict" in run.done.record["experiment"]["verdict"]["sentence"]
+    assert "no verdict" in records.sentence_of(run.done.record)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -132,7 +132,7 @@ def test_an_end_that_stands_still_fails_the_run_after_its_time():
     assert run.took_s < 25 and run.done.code == 1 and outcome["status"] == "failed"
     assert "no progress: nothing moved for 10 s" in outcome["reason"]
     assert outcome["receiver"]["signal"] == signal.SIGKILL
-    assert "no verdict" in run.done.record["experiment"]["verdict"]["sentence"]
+    assert "no verdict" in records.sentence_of(run.done.record)
     assert not records.laws_with(run.done.record, "broken")
 
 
@@ -149,7 +149,7 @@ def test_a_bound_ends_what_does_not_end_and_the_record_names_it(how_long, stoppe
     assert run.done.code == 1 and outcome["status"] == "failed"
     assert f"no progress: {reason}" in outcome["reason"]
     assert outcome["receiver"]["signal"] == signal.SIGKILL
-    assert "no verdict" in run.done.record["experiment"]["verdict"]["sentence"]
+    assert "no verdict" in records.sentence_of(run.done.record)
 
 
 def test_an_end_that_outlives_the_other_is_ended_after_its_bound():
@@ -199,7 +199,7 @@ def test_a_sender_killed_for_its_memory_leaves_no_sound_record(small_group, tmp_
     record = records.load(tmp_path / "record.json")
     assert record["experiment"]["outcome"]["status"] == "failed"
     assert "was killed by signal 9 (SIGKILL)" in record["experiment"]["outcome"]["reason"]
-    sentence = record["experiment"]["verdict"]["sentence"]
+    sentence = records.sentence_of(record)
     assert sentence.startswith("The run failed: the ") and "copied" not in sentence
     assert {"send", "end to end", "witness sent"} <= records.laws_with(record, "not testable")
 
@@ -212,5 +212,5 @@ def test_a_send_that_no_limit_lets_through_is_no_success():
     record = done.record
     assert done.code == 1 and record["experiment"]["outcome"]["status"] == "failed"
     assert "gets ENOBUFS with none outstanding" in record["experiment"]["outcome"]["reason"]
-    assert record["experiment"]["verdict"]["sentence"].startswith("The run failed: ")
+    assert records.sentence_of(record).startswith("The run failed: ")
     assert {"send", "end to end"} <= records.laws_with(record, "not testable")

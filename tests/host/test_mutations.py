@@ -61,7 +61,7 @@ def test_a_detached_probe_leaves_a_named_hole(variant, question):
 @pytest.mark.parametrize("question", ["accepted", "rx_copy"])
 def test_no_verdict_is_given_and_no_cause_named_for_what_was_not_measured(question):
     record = run_with("A3", f"detach:{question}", 0)
-    assert "no verdict, because" in record["experiment"]["verdict"]["sentence"]
+    assert "no verdict, because" in records.sentence_of(record)
     # A send that the kernel refused is counted where no byte is.
     assert all(cause["bytes"] is None for cause in record["causes"])
 
@@ -83,7 +83,7 @@ def test_a_lost_map_update_breaks_the_law_of_its_site(variant, laws):
     assert "receive" in testable
     assert records.laws_with(record, "broken") == testable
     assert all(records.law(record, name)["residual"] for name in testable)
-    assert "Do not trust this run" in record["experiment"]["verdict"]["sentence"]
+    assert "Do not trust this run" in records.sentence_of(record)
 
 
 @pytest.mark.parametrize("receiver, site", [("splice", "rx_splice"), ("map", "rx_map")])
@@ -109,7 +109,7 @@ def test_programs_that_do_nothing_break_every_witness():
     record = run_with("A3", "count-nothing", 1)
     assert records.laws_with(record, "broken") == {
         "witness sent", "witness received", "witness zero-copy sends", "witness completions"}
-    assert "no byte was counted" in record["experiment"]["verdict"]["sentence"]
+    assert "no byte was counted" in records.sentence_of(record)
 
 
 def test_a_killed_sender_has_not_told_what_it_gathered():

@@ -142,7 +142,7 @@ def test_an_end_that_is_killed_fails_the_run_with_a_line_and_no_hang(where, patt
     experiment, outcome = record["experiment"], record["experiment"]["outcome"]
     assert run.done.code == 1 and outcome["status"] == "failed"
     assert f"the run failed: {outcome['reason']}\n" in run.done.err
-    assert experiment["verdict"]["sentence"].startswith(f"The run failed: {outcome['reason']}; no verdict")
+    assert records.sentence_of(record).startswith(f"The run failed: {outcome['reason']}; no verdict")
     assert outcome["reason"].startswith(f"the {end} was killed by signal 9 (SIGKILL)")
     assert outcome["reason"].endswith(f", in the {where} pass")
     assert outcome[ENDS[end]] == {"exit_status": None, "signal": 9, "why": "a signal killed it"}

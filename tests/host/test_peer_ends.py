@@ -138,7 +138,7 @@ def check_lost(record: dict, reason: str, here: str) -> None:
     """The record of one host alone."""
     outcome = record["experiment"]["outcome"]
     assert outcome["status"] == "failed" and reason in outcome["reason"], outcome
-    assert "no verdict" in record["experiment"]["verdict"]["sentence"]
+    assert "no verdict" in records.sentence_of(record)
     assert not records.laws_with(record, "balanced")
     assert record["experiment"]["peer"] == {"end": "receiver" if here == "sender" else "sender", "lost": reason}
     assert {each["host"] for each in record["sockets"]} <= {here}
@@ -289,6 +289,6 @@ def test_the_record_says_which_end_was_killed(hosts, end):
     outcome = done.record["experiment"]["outcome"]
     assert done.code == FAILED and outcome["status"] == "failed", done.err
     assert f"the {end} was killed by signal 9 (SIGKILL)" in outcome["reason"]
-    assert done.record["experiment"]["verdict"]["sentence"].startswith("The run failed: ")
+    assert records.sentence_of(done.record).startswith("The run failed: ")
     assert not records.laws_with(done.record, "broken")
     before.check()

@@ -14,7 +14,8 @@ OPTIONAL = {"failed_sends", "unseen_completions", "laws_broken", "cpu", "sizes",
             "cpu_shares", "cache-misses", "modelled", "protocol",
             "copies_per_byte", "referenced_bytes", "uncopied_bytes", "chief_cause", "user_space", "by_thread", "names_why", "untold", "by_ring", "rings_missed", "sampled_every_bytes", "unseen_most_bytes", "refused_requests", "failed_bytes", "mptcp_copied_bytes", "mptcp_copied_why",
             "unbooked_why", "copied_bytes", "copied_least_bytes", "declined_bytes", "receiver_bytes", "socket_sums",
-            "listener_pid", "uid", "names", "sort", "skipped_seconds", "unseen_may_be_closed"}
+            "listener_pid", "uid", "names", "sort", "skipped_seconds", "unseen_may_be_closed",
+            "sentence", "sent_here_bytes", "spliced_in_kernel_bytes", "refused_at_rest_sends"}
 # Keys that records of runs alone have, or of watches.
 OF_ONE_KIND = {
     "other", "sums_short", "folded_processes", "unseen_events", "unopened_sockets", "experiment", "pins",
@@ -45,7 +46,7 @@ def part(record, path):
 def test_records_of_all_kinds_are_accepted(words):
     variant, *rest = words.split()
     stop = () if "--seconds" in rest else ("--messages", 23)
-    assert records.run_record(variant, 4093, 1, *stop, *rest)["schema"] == "copyscope.record/3"
+    assert records.run_record(variant, 4093, 1, *stop, *rest)["schema"] == "copyscope.record/4"
 
 
 @records.needs_root
@@ -72,7 +73,7 @@ def test_records_of_all_kinds_are_accepted(words):
     ("experiment.outcome.sender.exit_status", 1), ("experiment.outcome.receiver.exit_status", None),
     ("experiment.outcome.receiver.signal", 9), ("subject.kind", "pids"),
     # a verdict without its words, and one that contradicts the outcome
-    ("experiment.verdict", ""), ("experiment.verdict", None), ("experiment.verdict.sentence", ""), ("experiment.verdict.passed", "yes"),
+    ("experiment.verdict", ""), ("experiment.verdict", None), ("experiment.verdict.passed", "yes"),
     ("experiment.verdict.uncopied_bytes", -1), ("experiment.verdict.laws_broken", 1),
     # passes that contradict each other
     ("experiment.passes.counted", None), ("experiment.passes.why", "no time"), ("experiment.passes.counted.tcp.why", "no idea"),
@@ -126,9 +127,9 @@ def test_a_missing_or_a_foreign_key_is_refused_everywhere(good):
 
 
 @records.needs_root
-def test_an_older_record_has_the_sentence_alone(good):
-    verdict = good["experiment"]["verdict"]["sentence"]
-    assert records.accepted(good | {"experiment": {**good["experiment"], "verdict": verdict}})
+def test_an_older_record_has_a_sentence(good):
+    for verdict in ("It copied.", {**good["experiment"]["verdict"], "sentence": "It copied."}):
+        assert records.accepted(good | {"experiment": {**good["experiment"], "verdict": verdict}})
 
 
 @records.needs_root

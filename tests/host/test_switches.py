@@ -46,7 +46,7 @@ def test_no_switch_is_told_where_none_was_given():
 def test_copies_of_a_capture_are_not_denied_where_they_cannot_be_seen():
     record = made("veth", "--tap", "tx")
     if record["backend"]["name"] == "tracepoint":
-        assert "What the packet capture copied was not measured" in record["experiment"]["verdict"]["sentence"]
+        assert "What the packet capture copied was not measured" in records.sentence_of(record)
         assert "packet capture" in record["sites"]["late_copy"]["why"]
 
 
@@ -56,7 +56,7 @@ def test_without_scatter_gather_nothing_is_claimed_that_no_tracepoint_sees():
     assert records.site(record, "tx_copy") == 0, "user pages moved later were not copied in send"
     assert records.site(record, "tx_reference") == PRIME_PAYLOAD
     if record["backend"]["name"] == "tracepoint":
-        assert "was not measured" in record["experiment"]["verdict"]["sentence"]
+        assert "was not measured" in records.sentence_of(record)
         law = records.law(record, "reference")
         assert law["status"] == "not testable" and law["why"]
 

@@ -41,7 +41,7 @@ def test_a_signal_while_the_record_is_written_does_not_cut_it():
     process.send_signal(signal.SIGINT)
     small_pipe.wait_until_full(process.stdout)
     record = watching.close()
-    assert record["schema"] == "copyscope.record/3"
+    assert record["schema"] == "copyscope.record/4"
 
 
 SHORT = """

@@ -265,15 +265,15 @@ TEST_OF_RECORD(sends_that_never_became_zero_copy_have_their_causes)
 
 TEST_OF_RECORD(the_verdict_names_the_chief_cause)
 {
-	char text[VERDICT_BYTES];
+	struct verdict v;
 
 	made_stack(&m, LATE, "tun_net_xmit < dev_hard_start_xmit", 10);
 	made_stack(&m, LATE, "ip_local_deliver_finish < ip_local_deliver", 30000);
 	/* Copies a clone, beside the packet that the verdict is about. */
 	made_stack(&m, LATE, "dev_queue_xmit_nit < dev_hard_start_xmit", 60000);
 	made_judge(&m);
-	verdict_sentence(&m.r, text, sizeof(text));
-	assert_non_null(strstr(text, "because of local delivery"));
+	verdict_fill(&m.r, &v);
+	assert_string_equal(v.chief_cause, "local delivery");
 }
 
 TEST_OF_RECORD(without_stacks_what_arrived_and_was_copied_is_local_delivery)

@@ -22,16 +22,12 @@ static void judge(struct made *m, int server, int client)
 
 static void says(const struct made *m, enum run_status status, const char *reason)
 {
-	char verdict[VERDICT_BYTES];
+	struct verdict v;
 
 	assert_int_equal(m->r.outcome.status, status);
 	assert_string_equal(m->r.outcome.reason, reason);
-	verdict_sentence(&m->r, verdict, sizeof(verdict));
-	if (status == RUN_COMPLETE)
-		return;
-	assert_null(strstr(verdict, "copied"));
-	assert_non_null(strstr(verdict, reason));
-	assert_non_null(strstr(verdict, "no verdict"));
+	verdict_fill(&m->r, &v);
+	assert_true(status == RUN_COMPLETE || !(v.passed || v.copies_known || v.referenced_known));
 }
 
 static const struct {
@@ -83,7 +79,7 @@ TEST_OF_RECORD(two_good_ends_make_a_complete_run)
 	assert_string_equal(made_laws(&m, LAW_NOT_TESTABLE), "");
 }
 
-TEST_OF_RECORD(a_run_that_never_began_is_told_in_one_sentence)
+TEST_OF_RECORD(a_run_that_never_began_has_its_reason)
 {
 	m.r.experiment->ends.before_gate = true;
 	m.r.experiment->ends.interrupt_signal = SIGTERM;

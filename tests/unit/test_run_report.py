@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from copyscope.dispatch import run as dispatch
-from copyscope.report import run, sentence
+from copyscope.report import run, run_sentence
 from copyscope.report.look import asked, look_of
 from helpers.pictures import ROOT, as_records, made, two_passes
 from helpers.run_report import printed
@@ -162,7 +162,7 @@ def test_the_sentence_is_short_for_people(exact, short):
                           ({"sentence": exact, "passed": False}, exact), (exact, exact)):
         data["experiment"]["verdict"] = verdict
         record, = as_records([data])
-        assert sentence.of(record, False) == said and sentence.of(record, True) == exact
+        assert run_sentence.of(record, False) == said and run_sentence.of(record, True) == exact
 
 
 @pytest.mark.parametrize("told, kept", [

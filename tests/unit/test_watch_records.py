@@ -41,7 +41,7 @@ def test_a_record_is_accepted_by_both_checkers():
 
 
 @pytest.mark.parametrize("path, value", [
-    ("schema", "copyscope.record/4"), ("sites.tx_copy.bytes", None), ("sites.reshape.why", None),
+    ("schema", "copyscope.record/5"), ("sites.tx_copy.bytes", None), ("sites.reshape.why", None),
     ("sites.reshape.bytes", 0), ("processes.0.sum.sites.tx_copy.how", "not_measured"),
     ("processes.0.sum.counts.accepted_bytes", -1), ("sockets.0.opening.unread_bytes", "7"),
     ("sockets.0.laws.send queue.residual", 1), ("sockets.0.laws.send queue.status", "not testable"),

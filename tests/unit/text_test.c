@@ -25,44 +25,20 @@ TEST(bytes_have_three_digits_and_a_unit)
 	}
 }
 
-TEST(times_and_rates_have_three_digits_and_a_unit)
+TEST(rates_have_three_digits_and_a_unit)
 {
 	static const struct {
-		double ns;
+		double bits_per_s;
 		const char *text;
-	} times[] = {
-		{ 0, "0 ns" }, { 999, "999 ns" }, { 999.6, "1.00 us" }, { 72047, "72.0 us" },
-		{ 9996, "10.0 us" }, { 1.5e9, "1.50 s" }, { 86400e9, "86400 s" },
-	}, rates[] = {
+	} rates[] = {
 		{ 0, "0 bit/s" }, { 1000, "1.00 kbit/s" }, { 437.4e6, "437 Mbit/s" },
 		{ 17.36e9, "17.4 Gbit/s" }, { 1.234e12, "1.23 Tbit/s" },
 	};
 	char text[16];
 
-	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
-		duration_text(times[i].ns, text);
-		assert_string_equal(text, times[i].text);
-	}
 	for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++) {
-		rate_text(rates[i].ns, text);
+		rate_text(rates[i].bits_per_s, text);
 		assert_string_equal(text, rates[i].text);
-	}
-}
-
-TEST(a_share_is_all_or_nothing_only_if_it_is)
-{
-	static const struct {
-		uint64_t part, whole;
-		const char *text;
-	} rows[] = {
-		{ 0, 0, "-" }, { 0, 7, "0.0 %" }, { 7, 7, "100 %" }, { 1, 3, "33.3 %" },
-		{ 1, 1000000, "< 0.1 %" }, { 999999, 1000000, "> 99.9 %" }, { 3, 2, "150.0 %" },
-	};
-	char text[16];
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		share_text(rows[i].part, rows[i].whole, text);
-		assert_string_equal(text, rows[i].text);
 	}
 }
 

@@ -8,23 +8,6 @@
 
 enum { COLUMNS = 98, SHORT_BYTES = 16 };
 
-void number_text(int64_t number, char *text)
-{
-	char digits[24];
-	int len = snprintf(digits, sizeof(digits), "%" PRIu64,
-			   number < 0 ? -(uint64_t)number : (uint64_t)number);
-	char *to = text;
-
-	if (number < 0)
-		*to++ = '-';
-	for (int i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			*to++ = ',';
-		*to++ = digits[i];
-	}
-	*to = '\0';
-}
-
 /* Three digits of a @number that is at least 1 of the first unit; each unit is 1000 of the one before. */
 static void three_digits(double number, const char *const *units, int count, char *text)
 {
@@ -47,16 +30,6 @@ void bytes_text(uint64_t bytes, char *text)
 		three_digits(bytes / 1e3, units, 6, text);
 }
 
-void duration_text(double ns, char *text)
-{
-	static const char *const units[] = { "us", "ms", "s" };
-
-	if (ns < 999.5)
-		snprintf(text, SHORT_BYTES, "%.0f ns", ns);
-	else
-		three_digits(ns / 1e3, units, 3, text);
-}
-
 void rate_text(double bits_per_s, char *text)
 {
 	static const char *const units[] = { "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s" };
@@ -65,20 +38,6 @@ void rate_text(double bits_per_s, char *text)
 		snprintf(text, SHORT_BYTES, "%.0f bit/s", bits_per_s);
 	else
 		three_digits(bits_per_s / 1e3, units, 4, text);
-}
-
-void share_text(uint64_t part, uint64_t whole, char *text)
-{
-	double percent = whole ? 100.0 * part / whole : 0;
-
-	if (!whole)
-		strcpy(text, "-");
-	else if (part && percent < 0.05)
-		strcpy(text, "< 0.1 %");
-	else if (part < whole && percent >= 99.95)
-		strcpy(text, "> 99.9 %");
-	else
-		sprintf(text, part == whole ? "%.0f %%" : "%.1f %%", percent);
 }
 
 void print_wrapped(FILE *out, const char *first, const char *text, int indent)

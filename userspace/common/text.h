@@ -6,21 +6,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* 65536000 -> "65,536,000"; @text holds 32 bytes. */
-void number_text(int64_t number, char *text);
-
 /* 12345678901 -> "12.3 GB", 950 -> "950 B": three digits, powers of 1000; @text holds 16 bytes. */
 void bytes_text(uint64_t bytes, char *text);
 
-/* 1.5e9 -> "1.50 s", 72047 -> "72.0 us"; @text holds 16 bytes. */
-void duration_text(double ns, char *text);
-
 /* 17.4e9 -> "17.4 Gbit/s"; @text holds 16 bytes. */
 void rate_text(double bits_per_s, char *text);
-
-/* "98.2 %"; "100 %" only if it is all and "0.0 %" only if it is nothing, else "> 99.9 %" and
- * "< 0.1 %"; "-" of nothing. @text holds 16 bytes. */
-void share_text(uint64_t part, uint64_t whole, char *text);
 
 /* Prints @first, then @text broken at spaces; further lines are indented by @indent columns. */
 void print_wrapped(FILE *out, const char *first, const char *text, int indent);

@@ -4,22 +4,15 @@
 #define COPYSCOPE_VERDICT_H
 
 #include <stdbool.h>
-#include <stddef.h>
+#include <stdint.h>
 
 #include "userspace/record/record.h"
-
-/* Room for the longest sentence. */
-enum { VERDICT_BYTES = 768 };
-
-/* The verdict in one sentence, such as "A3, MSG_ZEROCOPY, on veth copied nothing ...", every digit given. */
-void verdict_sentence(const struct record *r, char *text, size_t size);
 
 /* True if the run is complete and no law broke. */
 bool verdict_passed(const struct record *r);
 
-/* The sentence, and the numbers in it. Those that it does not give are not known. */
+/* What a run comes to. Without a reference, and with one, other numbers are known; of a run that is no evidence none is. */
 struct verdict {
-	char sentence[VERDICT_BYTES];
 	bool passed;
 	int laws_broken;
 	bool copies_known, referenced_known, uncopied_known;

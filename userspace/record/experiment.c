@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/tables/variants.h"
 
 int record_arrange(struct record *r)
 {
@@ -128,20 +127,6 @@ double record_throughput_ratio(const struct record *r)
 	double without = pass_gbps(&timed);
 
 	return timed.made && counted.made && without ? pass_gbps(&counted) / without : 0;
-}
-
-struct subject_name record_subject(const struct record *r)
-{
-	const struct workload_plan *plan = &r->experiment->plan;
-	const char *kind = r->experiment->path.kind;
-	struct subject_name name;
-
-	if (*plan->alternate)
-		snprintf(name.text, sizeof(name.text), "%s in turns, on %s", plan->alternate, kind);
-	else
-		snprintf(name.text, sizeof(name.text), "%s, %s, on %s", plan->variant,
-			 variant_call(plan->variant), kind);
-	return name;
 }
 
 void pass_free(struct pass *pass)

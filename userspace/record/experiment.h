@@ -163,12 +163,6 @@ double record_throughput_ratio(const struct record *r);
 const struct app_socket *record_app_socket(const struct record *r, const struct socket_books *books,
 					   enum end *end);
 
-/* What was watched, in a few words: "A3, MSG_ZEROCOPY, on veth". */
-struct subject_name {
-	char text[256];
-};
-struct subject_name record_subject(const struct record *r);
-
 /* Frees what the experiment owns; NULL is accepted. */
 void experiment_free(struct experiment *x);
 

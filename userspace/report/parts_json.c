@@ -58,7 +58,7 @@ json_t *backend_json(const struct measured *m, bool timed)
 /* Keys are in the order of this function. */
 json_t *record_begin_json(const struct measured *m, const struct record_begin *b)
 {
-	json_t *o = json_pack("{s:s, s:s, s:s}", "schema", "copyscope.record/3", "id", m->id, "started", m->started);
+	json_t *o = json_pack("{s:s, s:s, s:s}", "schema", "copyscope.record/4", "id", m->id, "started", m->started);
 
 	put(o, "command", b->command);
 	put(o, "tool", tool_json());

@@ -306,7 +306,6 @@ static json_t *verdict_json(const struct record *r)
 	struct verdict v;
 
 	verdict_fill(r, &v);
-	put(o, "sentence", text(v.sentence));
 	put(o, "passed", json_boolean(v.passed));
 	put_if(o, "copies_per_byte", v.copies_known ? json_real(v.copies_per_byte) : NULL);
 	put_if(o, "referenced_bytes", v.referenced_known ? json_integer(v.referenced_bytes) : NULL);

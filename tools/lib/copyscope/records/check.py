@@ -32,7 +32,7 @@ ARRANGED = [
     "workload.received_bytes", *COUNTED]
 # Where there is a latency; where a verdict is more than a sentence; where there is an outcome.
 LATENCY = ["latency_us.what", "latency_us.mean", "latency_us.p50", "latency_us.p99"]
-VERDICT = ["verdict.sentence", "verdict.passed"]
+VERDICT = ["verdict.passed"]
 OUTCOME = ["outcome.status", "outcome.reason"]
 # In records of two passes, and in each pass that was made.
 OF_PASSES = [*(f"passes.{each}" for each in PASSES), "passes.why"]

@@ -35,7 +35,7 @@ UNSHOWABLE = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]|"
                         r"\\(?:[bf]|u00[01][0-9a-fA-F]|u00[7-9][0-9a-fA-F]|u[dD][89a-fA-F])")
 HARMLESS = str.maketrans("", "", "\n\t\r")
 # The version that is read; 1 of all kinds that are not named.
-VERSIONS = {"record": 3, "verdicts": 2}
+VERSIONS = {"record": 4, "verdicts": 2}
 
 
 class BadRecord(Unusable):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Makes records of today out of older ones: of version 3 out of runs (1 and 2) and watches (1), and
-with every site and count.
+"""Makes records of today, version 4, out of older ones: runs (1 and 2), watches (1) and version 3,
+which had sentences; and with every site and count.
 """
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 
 from copyscope.common.tables import COUNTS, SITES, TLS_SITES, names
 
-SCHEMA = "copyscope.record/3"
+SCHEMA = "copyscope.record/4"
+WITH_SENTENCES = "copyscope.record/3"
 RUNS = ("copyscope.run/1", "copyscope.run/2")
 WATCH = "copyscope.watch/1"
 # What older records of runs have beside what every record has.
@@ -22,7 +23,7 @@ SOCKET_LAWS = names("laws", of_sockets=True)
 
 def is_older(data: Any) -> bool:
     """True if it says that it is a record of an older version."""
-    return isinstance(data, dict) and data.get("schema") in (*RUNS, WATCH)
+    return isinstance(data, dict) and data.get("schema") in (*RUNS, WATCH, WITH_SENTENCES)
 
 
 def table(value: Any) -> dict[str, Any]:
@@ -143,10 +144,11 @@ def whole(value: Any, counted: list[str], probed: bool) -> Any:
 
 
 def upgraded(data: Any) -> Any:
-    """A record of version 3 with every site, and of a watch every count; any other document as it
+    """A record of version 4 with every site, and of a watch every count; any other document as it
     is. A run has no count that is not known: it lacks those that it is too old for."""
     if is_older(data):
-        data = watch_of(data) if data["schema"] == WATCH else run_of(data)
+        data = {**data, "schema": SCHEMA} if data["schema"] == WITH_SENTENCES else \
+            watch_of(data) if data["schema"] == WATCH else run_of(data)
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         return data
     counts = {} if "experiment" in data else table(data.get("counts"))

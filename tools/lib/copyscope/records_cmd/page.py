@@ -23,7 +23,7 @@ from copyscope.report import (
     rows,
     run,
     run_missing,
-    sentence,
+    run_sentence,
     stacks,
     watch,
     zero_copy,
@@ -122,7 +122,7 @@ def where(record: Record) -> dict[str, Any]:
 def words(record: Record) -> dict[str, Any]:
     """What the report says in sentences."""
     if not record.watched:
-        return {"sentences": [sentence.of(record, True)], "more_sentences": [],
+        return {"sentences": [run_sentence.exact(record)], "more_sentences": [],
                 "head": run.head(record),
                 "refusals": zero_copy.refusals(record), "cpu": [], "cpu_head": "",
                 "missing": run_missing.texts(record)}

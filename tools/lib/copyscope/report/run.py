@@ -6,7 +6,7 @@ from copyscope.common.text import columns
 from copyscope.records.reply import reply_alone
 from copyscope.records.run_record import Record
 
-from . import caches, run_cost, run_missing, sentence, tables, times, zero_copy
+from . import caches, run_cost, run_missing, run_sentence, tables, times, zero_copy
 from .look import WIDE, Look
 from .page import BAD, BOLD, GOOD, Tinted, folded, labelled, plural, tinted
 
@@ -15,7 +15,7 @@ def verdict(record: Record, look: Look) -> list[str]:
     """What it comes to."""
     found = record.at("experiment.verdict")
     bad = isinstance(found, dict) and not found["passed"]
-    return tinted(BAD if bad else BOLD, "", sentence.of(record, look.exact))
+    return tinted(BAD if bad else BOLD, "", run_sentence.of(record, look.exact))
 
 
 def seen_by(backend: str) -> str:
