@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Watches the workload on every path of a list as a foreign program, beside the books of its own run, and
-# another program, that splices.
+# Watches the workload on every path of a list as a foreign program, beside the books of its own runs, and
+# another program, that splices: all paths in one window.
 #
-# usage: watched_paths.sh LIST BACKEND
-# LIST has a line NAME WORDS... for each path, in which + stands for a space; BACKEND is the watch's.
-# Leaves /out/NAME-VARIANT.json, the run, and /out/NAME.{json,status,out,err}, the watch.
+# usage: watched_paths.sh RUNS PATHS BACKEND MESSAGES BYTES
+# RUNS is what trace_run --runs reads. PATHS has a line NAME WORDS... for each path, quoted as for a shell; the
+# program that splices is on one after the other. BACKEND is the watch's.
+# Leaves /out/RUN.json, each run, and /out/watch.{json,status,out,err}.
 set -euo pipefail
 . tests/helpers/saved.sh
 
-list=$1 backend=$2
-export VARIANTS=${VARIANTS-"A1 A3"} BYTES=65536 MESSAGES=${MESSAGES-23}
+runs=$1 paths=$2 backend=$3
+export MESSAGES=$4 BYTES=$5
 echo up
 
 # end_of NAME: the process that is this end of the run under way, once it has threads. By the shell alone: what
@@ -30,19 +31,10 @@ end_of() {
 	return 1
 }
 
-# works NAME WORDS...: what is watched. The workload's variants differ in their ports. What the books of a
-# variant that copies say is known before.
-works() {
-	set -euo pipefail
-	local variant port=9001 pass path sender receiver
-	for variant in $VARIANTS; do
-		pass=counted
-		[[ $variant != A1 ]] || pass=timed
-		build/trace_run "$variant" "$BYTES" 2 --messages "$MESSAGES" "${@:2}" --port $((port++)) \
-			--pass $pass --quiet --json "/out/$1-$variant.json"
-	done
-	# Stopped, this run is nothing but a path.
-	build/trace_run A1 64 1 --seconds 60 "${@:2}" --pass timed --quiet --json /out/path.json &
+# spliced_on WORD...: stopped, this run is nothing but a path.
+spliced_on() {
+	local path sender receiver
+	build/trace_run A1 64 1 --seconds 60 "$@" --pass timed --quiet --json /out/path.json &
 	path=$!
 	sender=$(end_of server)
 	receiver=$(end_of client)
@@ -52,16 +44,22 @@ works() {
 	kill -TERM "$path"
 	wait "$path" || (($? == 128 + 15))
 }
-export -f end_of works
 
-while read -r name line; do
-	read -ra words <<<"$line"
-	words=("${words[@]//+/ }")
-	# The kernel may keep programs from running (docs/METHOD.md): the record of a watch says so, a run is made
-	# again, and another try hardly ever meets it.
-	for _ in 1 2 3; do
-		saved "$name" build/watch --backend "$backend" --json "/out/$name.json" -- \
-			bash -c 'works "$@"' works "$name" "${words[@]}"
-		! grep -qs '"unseen_events": *0' "/out/$name.json" || grep -qs '"attempt": *[2-9]' "/out/$name"-*.json || break
-	done
-done <"$list"
+# works RUNS PATHS: what is watched.
+works() {
+	set -euo pipefail
+	local words
+	build/trace_run --runs /out <"$1" >/dev/null
+	while read -ra words; do
+		eval "words=(${words[*]})"
+		spliced_on "${words[@]:1}"
+	done <"$2"
+}
+export -f end_of spliced_on works
+
+# The kernel may keep programs from running (docs/METHOD.md): the record of a watch says so, a run is made
+# again, and another try hardly ever meets it.
+for _ in 1 2 3 4 5; do
+	saved watch build/watch --backend "$backend" --json /out/watch.json -- bash -c 'works "$@"' works "$runs" "$paths"
+	! grep -qs '"unseen_events": *0' /out/watch.json || grep -qs '"attempt": *[2-9]' /out/*-*.json || break
+done
