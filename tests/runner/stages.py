@@ -203,13 +203,15 @@ def jobs_of(stage: str, folder: Path, chosen: Chosen) -> deque[Job]:
 
 
 def lanes_of(jobs: dict[str, deque[Job]]) -> list[list[deque[Job]]]:
-    """The lanes of stages that run at once: those of host, which then help the others, one of which begins with
-    the cheapest jobs. Guests alone have one lane more than processors, because for half of its time a guest
-    waits until its kernel has detached probes; with more than four at a time, clocks inside run out."""
+    """The lanes of stages that run at once: those of host, which then help the others; one more than processors for
+    these, as a guest waits for half of its time until its kernel has detached probes. One of them begins with the
+    cheapest jobs. But for one, lanes of host help with no guests: with more than four at a time on two processors,
+    clocks inside run out."""
     host, others = jobs.get("host", deque()), [jobs[each] for each in jobs if jobs[each] and each != "host"]
     beside, alone = (deque(job for job in host if (job.places == HOST_PLACES) == one) for one in (False, True))
-    lanes = [[beside, alone, *others], *[[beside, *others]] * (HOST_PLACES - 1)] if host else []
-    count = CPUS + (not host and bool(jobs.get("guest"))) if others else 0
+    cheap = [due for due in others if due is not jobs.get("guest")]
+    lanes = [[beside, alone, *others], *[[beside, *cheap]] * (HOST_PLACES - 1)] if host else []
+    count = CPUS + bool(jobs.get("guest")) if others else 0
     return lanes + [others if number == 0 else others[::-1] for number in range(count)]
 
 
