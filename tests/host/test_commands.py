@@ -75,7 +75,8 @@ NGINX = """daemon off; master_process off; pid {folder}/pid; error_log {folder}/
 http {{ sendfile on; access_log off; root {folder}; client_body_temp_path {folder}/b; proxy_temp_path {folder}/p;
 fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s; server {{ listen 127.0.0.1:80; }} }}
 """
-FETCHING = "while :; do curl -so /dev/null http://127.0.0.1/file; sleep 0.05; done"
+# Each watch of a second sees some; more would take a tenth of a processor as long as the commands run.
+FETCHING = "while :; do curl -so /dev/null http://127.0.0.1/file; sleep 0.3; done"
 
 
 def printed(page: Path) -> list[str]:
@@ -204,8 +205,8 @@ def as_of_here(line: str, place: Place) -> str:
 def marked(page: str, line: str):
     """A command; one that boots guests waits for the long tier, but for README's run in one, which no other test makes.
     So does one that measures prices, reads all records of results/, or does on another page than README what README
-    does or a file of tests is about."""
-    waits = "--kernel " in line and (page, line.split()[0]) != ("README.md", "./tools/trace_run") or \
+    does or a file of tests is about. studies/tests/test_baseline.py draws what the figures of a baseline show."""
+    waits = "tools/baseline plot" in line or "--kernel " in line and (page, line.split()[0]) != ("README.md", "./tools/trace_run") or \
         "claims check results" in line or "tools/predict" in line or page == "SWEEPS.md" or page != "README.md" and any(
             word in line for word in ("tools/crossover", "tools/advise", "copyscope advise", "--path peer", "--alternate", "--html", "unshare "))
     return pytest.param(page, line, marks=pytest.mark.long if waits else ())
