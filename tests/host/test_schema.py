@@ -57,7 +57,7 @@ def test_records_of_all_kinds_are_accepted(words):
     ("experiment.workload.completions", None), ("experiment.workload.accepted_bytes", None),
     ("experiment.counters.sender.page-faults.value", None), ("experiment.counters.sender.page-faults.why", "shy"),
     # values outside the words of the design
-    ("schema", "copyscope.record/4"), ("sites.rx_copy.how", "guessed"), ("experiment.path.kind", "tunnel"),
+    ("schema", "copyscope.record/5"), ("sites.rx_copy.how", "guessed"), ("experiment.path.kind", "tunnel"),
     ("experiment.workload.variant", "A4"), ("experiment.workload.bytes", 7), ("experiment.workload.threads", 0),
     ("laws.0.status", "fine"), ("laws.0.law", "karma"), ("causes.0.cause", "bad luck"),
     ("backend.name", "auto"), ("backend.probes.0.status", "absent"), ("experiment.attempt", 0),
