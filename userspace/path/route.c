@@ -3,12 +3,12 @@
  * get". */
 #include <errno.h>
 #include <linux/rtnetlink.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "userspace/common/numeric_address.h"
 #include "userspace/path/path.h"
 
 struct metric {
@@ -84,15 +84,13 @@ static int ask_kernel(const struct metric *q)
 
 int path_route_device(const char *address, char device[IFNAMSIZ])
 {
-	struct addrinfo numeric = { .ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM };
-	struct addrinfo *found;
+	struct sockaddr_storage found;
 	struct metric q;
 	int index;
 
-	if (getaddrinfo(address, NULL, &numeric, &found))
+	if (!numeric_address_parse(address, &found))
 		return -EINVAL;
-	ask_for(&q, found->ai_addr);
-	freeaddrinfo(found);
+	ask_for(&q, (struct sockaddr *)&found);
 	index = ask_kernel(&q);
 	if (index < 0)
 		return index;

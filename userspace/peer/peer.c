@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <netdb.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 
 #include "userspace/common/clock.h"
 #include "userspace/common/json_read.h"
+#include "userspace/common/numeric_address.h"
 #include "userspace/peer/half.h"
 #include "userspace/peer/join.h"
 #include "userspace/peer/run_request.h"
@@ -334,17 +334,15 @@ enum { HELLO_MS = 60000, LINE_BYTES = 300 };
 /* Whether an end can be at this address here. */
 static bool is_here(const char *address)
 {
-	struct addrinfo numeric = { .ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM },
-			*found;
+	struct sockaddr_storage found;
 	bool here;
 	int fd;
 
-	if (getaddrinfo(address, NULL, &numeric, &found))
+	if (!numeric_address_parse(address, &found))
 		return false;
-	fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	here = fd >= 0 && !bind(fd, found->ai_addr, found->ai_addrlen);
+	fd = socket(found.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	here = fd >= 0 && !bind(fd, (struct sockaddr *)&found, numeric_address_bytes(&found));
 	close(fd);
-	freeaddrinfo(found);
 	return here;
 }
 

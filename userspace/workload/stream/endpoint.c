@@ -2,7 +2,6 @@
 /* Addresses, the listening socket, connecting; a socket for datagrams beside a connection. */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "userspace/common/clock.h"
+#include "userspace/common/numeric_address.h"
 #include "userspace/workload/stream/connection.h"
 #include "userspace/workload/stream/endpoint.h"
 #include "userspace/workload/stream/fail.h"
@@ -29,28 +29,10 @@
 
 bool endpoint_parse(const char *text, unsigned int port, struct sockaddr_storage *address)
 {
-	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
-				  .ai_socktype = SOCK_STREAM };
-	struct in_addr ipv4;
-	struct addrinfo *found;
-	char service[12];
-
-	/* getaddrinfo() alone would read "1.2.3" as 1.2.0.3; only it knows "fe80::1%eth0". */
-	if (!strchr(text, ':') && inet_pton(AF_INET, text, &ipv4) != 1)
+	if (!numeric_address_parse(text, address))
 		return false;
-	snprintf(service, sizeof(service), "%u", port);
-	if (getaddrinfo(text, service, &hints, &found))
-		return false;
-	memset(address, 0, sizeof(*address));
-	memcpy(address, found->ai_addr, found->ai_addrlen);
-	freeaddrinfo(found);
+	endpoint_set_port(address, port);
 	return true;
-}
-
-static socklen_t address_bytes(const struct sockaddr_storage *address)
-{
-	return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) :
-						sizeof(struct sockaddr_in);
 }
 
 static unsigned int address_port(const struct sockaddr_storage *address)
@@ -102,7 +84,7 @@ int endpoint_listen(const struct sockaddr_storage *address, bool shares_port, un
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (shares_port && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one)))
 		die("cannot share a port: %s", strerror(errno));
-	if (bind(fd, (const struct sockaddr *)address, address_bytes(address)) ||
+	if (bind(fd, (const struct sockaddr *)address, numeric_address_bytes(address)) ||
 	    listen(fd, BACKLOG))
 		die("cannot listen on %s: %s: choose another --listen or --port", text,
 		    strerror(errno));
@@ -118,7 +100,7 @@ static int connect_once(int fd, const struct sockaddr_storage *address)
 	struct timeval tick = { .tv_usec = STOP_TICK_MS * 1000 };
 
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tick, sizeof(tick));
-	while (connect(fd, (const struct sockaddr *)address, address_bytes(address))) {
+	while (connect(fd, (const struct sockaddr *)address, numeric_address_bytes(address))) {
 		if (errno == EISCONN)
 			return 0;
 		if (errno != EINTR && errno != EINPROGRESS && errno != EALREADY)
