@@ -54,10 +54,9 @@ static void nothing(void *arg)
 {
 }
 
-/* Without a word of it the record stays where runs leave theirs, if somebody on this host reads the report. */
 static bool keeps(const struct conduct *c)
 {
-	return c->options.json || (c->reader.out && !c->reader.far && !c->options.no_keep && c->has_place);
+	return c->options.json || (c->has_place && !c->options.no_keep);
 }
 
 static int open_file(struct record_file *file, const char *option, const char *asked, const char *name)
@@ -89,7 +88,9 @@ static int reserve(struct conduct *c)
 	char name[WATCH_NAME_BYTES];
 
 	measured_name(&c->begun);
-	c->has_place = record_file_has_place();
+	/* Without a word of it the record stays where runs leave theirs, if somebody on this host reads the report.
+	 * The place is made, so that it is not to be asked for otherwise. */
+	c->has_place = !c->options.json && c->reader.out && !c->reader.far && record_file_has_place();
 	if (status || !keeps(c))
 		return status;
 	snprintf(name, sizeof(name), "%s-watch.json", c->begun.id);
