@@ -29,6 +29,11 @@
 #include "userspace/run/supervise.h"
 #include "userspace/run/timed.h"
 
+/* Whether this is part of one static file (userspace/collector), which is the workload, too, and lies in no tree. */
+#ifndef ONE_FILE
+#define ONE_FILE false
+#endif
+
 enum { EXIT_FINE, EXIT_BROKEN, EXIT_USAGE, EXIT_REFUSED };
 
 struct run {
@@ -292,12 +297,20 @@ static int begin(struct run *run, const struct try *t)
 	return run->record_file.file || run->peer.far ? 0 : reserve(run, name);
 }
 
+static void find_workload(struct run *run)
+{
+	if (ONE_FILE)
+		snprintf(run->workload, sizeof(run->workload), "/proc/self/exe");
+	else
+		tree_path("build/workload", run->workload, sizeof(run->workload));
+}
+
 /* Asks for all that the run will need, and the other host if there is one. 0, or the exit status. */
 static int ask(struct run *run)
 {
 	if (permits_check(!run->options.no_probes, path_packet_taps(&run->options.request)))
 		return EXIT_REFUSED;
-	tree_path("build/workload", run->workload, sizeof(run->workload));
+	find_workload(run);
 	if (peer_meet(&run->peer, &run->options, &run->fifo))
 		return EXIT_REFUSED;
 	/* Files that the user named by a descriptor are open by now. */
@@ -380,6 +393,10 @@ static int run_whole(struct run *run)
 {
 	int result;
 
+	if (ONE_FILE && !run->options.json && !getenv("COPYSCOPE_RUNS")) {
+		fprintf(stderr, "trace_run: name the record: --json FILE, or - for stdout\n");
+		return EXIT_USAGE;
+	}
 	if (rooms_check(&run->options.plan))
 		return EXIT_REFUSED;
 	/* Open for all tries: the reader of a pipe would take the end of the first for the end. */

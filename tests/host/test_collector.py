@@ -74,6 +74,15 @@ def test_a_command_of_who_called_sudo_has_the_groups_of_etc_group(tmp_path):
     assert (done.returncode, done.stdout) == (0, "61007 61013\n"), done.stderr
 
 
+def test_it_makes_no_folder_and_runs_where_its_record_is_asked_for(tmp_path):
+    (tmp_path / "a").mkdir()
+    shutil.copy(COLLECTOR, tmp_path / "a/b")
+    for words, status in ((["--all", "--seconds", "0.1", "--table"], 0), (["run", "A1", "64", "1"], 2)):
+        done = subprocess.run([tmp_path / "a/b", *words], capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+        assert done.returncode == status and done.stderr.count("\n") == 1, done.stderr
+    assert "--json FILE" in done.stderr and [*tmp_path.iterdir()] == [tmp_path / "a"]
+
+
 def test_a_table_is_all_of_its_output():
     for words, why in ((["--json", "-"], "name a file"), (["--quiet"], "leave out --quiet"),
                        (["--interval", "1"], "leave out --interval")):
