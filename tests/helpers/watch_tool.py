@@ -84,8 +84,9 @@ def ended(one: subprocess.Popen) -> Iterator[subprocess.Popen]:
 def left_there() -> list[Path | str]:
     """Files of a collector, and what runs of it."""
     found = [file for place in ("/tmp", "/var/tmp", "/dev/shm") for file in Path(place).glob("copyscope.??????????")]
-    return found + [line for pid in os.listdir("/proc") if pid.isdecimal()
-                    if "--reader\0" + "1,0" in (line := "\0".join(processes.command_line(int(pid))))]
+    lines = ["\0".join(processes.command_line(int(pid))) for pid in os.listdir("/proc") if pid.isdecimal()]
+    # The workload of a run is the same file.
+    return found + [line for line in lines if "--reader\0" + "1,0" in line or line.startswith("/proc/self/exe\0")]
 
 
 def record_of(file: Path) -> dict:

@@ -13,7 +13,7 @@ enum { KEY_HOST = OPTIONS_KEY_PEER, KEY_ROLE, KEY_SSH, KEY_FAR, KEY_FAR_HALF };
 enum { HOST_BYTES_MOST = 255, FAR_BYTES_MOST = 2000 };
 
 static const struct argp_option option_table[] = {
-	{ "host", KEY_HOST, "[USER@]HOST", 0, "path peer: the other host, as ssh knows it", 1 },
+	{ "host", KEY_HOST, "[USER@]HOST", 0, "make the whole run there, by ssh; with path peer: the other host", 1 },
 	{ "role", KEY_ROLE, "ROLE", 0, "what this host is, sender (default) or receiver", 1 },
 	{ "ssh", KEY_SSH, "COMMAND", 0,
 	  "what reaches the host (default ssh), as in \"ssh -J gate\"", 1 },
@@ -45,9 +45,7 @@ static void check_partner(struct path_request *request)
 	if (p->connection)
 		request->kind = path_rows[PATH_peer].name;
 	else if (!peer && p->given)
-		options_fail("--host, --role, --ssh and --far are for two hosts, not for path %s: "
-			     "use --path peer",
-			     request->kind);
+		options_fail("%s", "--role and --far are of two hosts: use --path peer; --ssh needs --host, too");
 	else if (peer && !p->host)
 		options_fail("%s", "--path peer needs the other host: --host [USER@]HOST");
 }

@@ -197,7 +197,7 @@ def value_of(words: list[str], option: str, example: str) -> str | None:
             return word.partition("=")[2]
         if word == option:
             if at + 1 == len(words):
-                raise Unusable(f"{option} needs a FILE or a value: watch ... {option} {example}")
+                raise Unusable(f"{option} needs a value, as in {option} {example}")
             return words[at + 1]
     return None
 

@@ -11,7 +11,8 @@ trap 'exit 3' HUP INT TERM PIPE
 # A system may run no program from some of these (mount -o noexec).
 for place in "${XDG_RUNTIME_DIR:-/tmp}" /tmp /var/tmp /dev/shm "$HOME"; do
 	file=$(mktemp "$place/copyscope.XXXXXXXXXX" 2>/dev/null) || continue
-	printf '#!/bin/sh\n' >"$file" && chmod 700 "$file" && "$file" 2>/dev/null && break
+	# The workload of a run, which is the same file, is another user's process.
+	printf '#!/bin/sh\n' >"$file" && chmod 755 "$file" && "$file" 2>/dev/null && break
 	rm -f "$file"
 	file=
 done
@@ -28,12 +29,19 @@ read -r bytes || exit 3
 head -c "$bytes" >&4
 exec 4>&-
 [ "$(wc -c <"$program")" -eq "$bytes" ] || exit 3
-# Bits of CAP_PERFMON and CAP_BPF.
-if [ "$(id -u)" = 0 ] || [ $((0x$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status) >> 38 & 3)) = 3 ]; then
+# Bits of CAP_PERFMON and CAP_BPF, which are enough for a watch (--reader 1,0 and its words).
+may() {
+	[ "$(id -u)" = 0 ] && return
+	needs=" is not root"
+	[ "${3-}" != run ] || return
+	needs="$needs, has no CAP_BPF and CAP_PERFMON"
+	[ $((0x$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status) >> 38 & 3)) = 3 ]
+}
+if may "$@"; then
 	"$program" "$@"
 elif sudo -n true 2>/dev/null; then
 	sudo -n "$program" "$@"
 else
-	echo "copyscope: $(id -un) there is not root, has no CAP_BPF and CAP_PERFMON, and sudo -n refuses" >&2
+	echo "copyscope: $(id -un) there$needs, and sudo -n refuses" >&2
 	exit 3
 fi

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`copyscope run --host` runs there as here, and leaves nothing there, however it ends."""
+from __future__ import annotations
+
+import json
+import random
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+from helpers import processes, records, watch_tool
+from helpers.watch_tool import FAR_SHELL, PRIME, TIMEOUT_S, ended, left_there
+
+pytestmark = records.needs_root
+
+HERE = FAR_SHELL.format(become="exec")
+KILLS, AT_ONCE, SEED = 8, 4, 46
+
+
+def start(*words: object, ssh: str = HERE, **more) -> subprocess.Popen:
+    """A run on another host."""
+    return subprocess.Popen([watch_tool.COPYSCOPE, "run", "--host", "me@lab2", "--ssh", ssh, *map(str, words)], text=True,
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+
+
+def run(*words: object, **more) -> subprocess.CompletedProcess:
+    """One to its end."""
+    with ended(start(*words, **more)) as one:
+        said, complained = one.communicate(timeout=TIMEOUT_S)
+    return subprocess.CompletedProcess(words, one.returncode, said, complained)
+
+
+def test_it_counts_to_the_byte_and_prints_the_report_of_the_record_that_comes_home(tmp_path):
+    file = tmp_path / "r.json"
+    done = run("A1", PRIME, 2, "--messages", 7, "--json", file)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    record = records.validate(json.loads(file.read_text()))
+    payload = 7 * PRIME
+    assert [records.site(record, name) for name in ("user_gather", "tx_copy", "rx_copy")] == [payload] * 3
+    assert "lab2" not in file.read_text()
+    shown = subprocess.run([watch_tool.COPYSCOPE, "show", file], capture_output=True, text=True, check=True).stdout
+    assert done.stdout.partition("\nrecord ")[0].strip() in shown and str(file) in done.stdout
+    assert not left_there()
+
+
+def test_without_a_file_named_it_goes_where_runs_leave_theirs(tmp_path, monkeypatch):
+    monkeypatch.setenv("COPYSCOPE_RUNS", str(tmp_path))
+    assert run("A3", PRIME, 1, "--messages", 3, "--pass", "timed", "--quiet").stdout == ""
+    file, = tmp_path.iterdir()
+    assert re.fullmatch(r"\d{8}T\d{6}-lab2-\d+\.json", file.name)
+
+
+def test_ctrl_c_ends_it_with_its_record(tmp_path):
+    with ended(start("A1", PRIME, 1, "--seconds", 30, "--pass", "counted", "--json", tmp_path / "r.json")) as one:
+        processes.wait_until(lambda: sum(line.startswith("/proc/self/exe") for line in map(str, left_there())) == 2)
+        one.send_signal(signal.SIGINT)
+        said, complained = one.communicate(timeout=TIMEOUT_S)
+    assert one.returncode == 130 and "interrupt" in said, said + complained
+    assert records.load(tmp_path / "r.json") and not left_there()
+
+
+def test_cut_or_killed_at_any_moment_it_leaves_nothing_there():
+    dice = random.Random(SEED)
+    for _ in range(0, KILLS, AT_ONCE):
+        running = [start("A3", PRIME, 1, "--seconds", 20, "--json", "/dev/null", start_new_session=True) for _ in range(AT_ONCE)]
+        for one in running:
+            time.sleep(dice.uniform(0, 0.7))
+            one.send_signal(dice.choice((signal.SIGKILL, signal.SIGTERM)))
+        for one in running:
+            one.communicate(timeout=TIMEOUT_S)
+    processes.wait_until(lambda: not left_there(), timeout_s=20)
+
+
+def test_without_root_and_sudo_one_line_says_so():
+    done = run("A1", 64, 1, ssh=FAR_SHELL.format(become="exec setpriv --reuid 65534 --regid 65534 --clear-groups"))
+    assert done.returncode == 3 and "is not root, and sudo -n refuses" in done.stderr and done.stderr.count("\n") == 1
+    assert not left_there()
+
+
+@pytest.mark.parametrize("words, why", [
+    (["--kernel", "6.12"], "leave out --kernel"), (["--role", "sender"], "of --path peer"), (["--ssh", "'"], "closing quotation"),
+    (["--json", "/nowhere/r.json"], "/nowhere"), (["--ssh", "false"], "me@lab2: no shell answered there"),
+    (["--receiver", "none"], "'none'"), (["--host", ""], "must name a host")])
+def test_what_cannot_be_is_told_in_one_line(words, why):
+    done = run("A1", 64, 1, *words) if words[0] != "--ssh" else run("A1", 64, 1, ssh=words[1])
+    assert done.returncode in (2, 3) and why in done.stderr and done.stderr.count("\n") == 1, done.stderr
