@@ -105,7 +105,7 @@ static __always_inline void task_describe(struct watch_task *task, const struct 
 /* The same of the current task, by plain loads: the verifier knows it. */
 VERIFIED_ONCE int task_describe_current(struct watch_task *task)
 {
-	const struct task_struct *t = bpf_get_current_task_btf(), *leader = t->group_leader;
+	const struct task_struct *t = bpf_get_current_task_btf(), *leader = POINTER_IN(task_struct, t, group_leader);
 
 	if (!task)
 		return 0;

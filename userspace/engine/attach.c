@@ -93,6 +93,8 @@ static void hits_note(const struct engine *p, struct probe *probes)
 }
 
 enum { PATH_BYTES = 256 };
+/* No descriptor of one: none is opened by it. */
+enum { ANOTHER_PROGRAM = 1 };
 enum { BUCKETS_LEAST = 1 << 6, BUCKETS_MIN = 1 << 13, BUCKETS_MAX = 1 << 19 };
 /* Notifications under way: of each socket of a run, and of all sockets of a watch. */
 enum { PINS_EACH = 128, PINS_OF_WATCH = 1 << 16, SPARE = 1024 };
@@ -105,10 +107,11 @@ static int tell(char why[WHY_BYTES], int err, const char *what)
 
 /* libbpf's last message: printed only if loading fails, because refusals are expected. */
 static char last_complaint[WHY_BYTES];
+static bool tells_all;
 
 static int keep_complaint(enum libbpf_print_level level, const char *format, va_list args)
 {
-	if (getenv("COPYSCOPE_DEBUG") && level != LIBBPF_DEBUG)
+	if (tells_all && level != LIBBPF_DEBUG)
 		return vfprintf(stderr, format, args);
 	if (level == LIBBPF_WARN) {
 		vsnprintf(last_complaint, sizeof(last_complaint), format, args);
@@ -370,6 +373,17 @@ static int write_types(struct engine *p, const struct targets *targets, int type
 	return err;
 }
 
+/* libbpf reads all of the kernel's BTF for each program but one that attaches to another program. So it takes all for
+ * such; prepare_load() of targets.c, which has read it, says what they attach to. */
+static void spare_second_reading(const struct engine *p)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, p->skel->obj)
+		if (bpf_program__type(program) == BPF_PROG_TYPE_TRACING)
+			bpf_program__set_attach_target(program, ANOTHER_PROGRAM, NULL);
+}
+
 /* The kernel's BTF is read once for all programs: libbpf searches what is left of it in a file of memory. */
 static int open_programs(struct engine *p, const struct targets *targets, int *types_fd, char why[WHY_BYTES])
 {
@@ -396,6 +410,7 @@ static int load_programs(struct engine *p, struct targets *targets, char why[WHY
 		if (p->config.before_load)
 			p->config.before_load(p->config.before_load_arg, p->skel, targets);
 		targets_write_constants(targets, p->skel->maps.rodata);
+		spare_second_reading(p);
 		err = targets_failure(programs__load(p->skel));
 		err = err ? load_refused(p, err, why) : 0;
 	}
@@ -423,6 +438,8 @@ int engine_load(struct engine **out, const struct engine_config *config,
 	p->config = *config;
 	/* Its walks hold locks of sockets that are not its own. */
 	prctl(PR_SET_NAME, WATCH_NAME);
+	/* Asked for once: libbpf comes with thousands of messages. */
+	tells_all = getenv("COPYSCOPE_DEBUG");
 	libbpf_set_print(keep_complaint);
 	err = targets_open(&targets);
 	err = err ? tell(why, err, "cannot read the kernel's BTF") : load_programs(p, targets, why);

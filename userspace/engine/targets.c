@@ -30,8 +30,11 @@ struct targets {
 	int module_fd;		/* of the module's BTF; -1: there is none */
 	struct bpf_map *constants;	/* what was set before load; NULL: programs read it */
 	uint32_t mask;		/* of the places, a power of two of them */
-	uint32_t ids[];		/* of types, at the hash of the name or at the next free place; 0: free */
+	/* Numbers of types, at the hash of the name or at the next free place, below bits of the hash that tell most
+	 * other names without a look at them, which lie far apart; 0: free. */
+	uint32_t places[];
 };
+enum { ID_BITS = 20, ID_MASK = (1 << ID_BITS) - 1 };
 
 /* That of programs that are loaded now. */
 static const struct targets *loads_by;
@@ -59,24 +62,45 @@ static bool is_target(const struct btf *btf, uint32_t id)
 				     !strncmp(name_of(btf, id), declares, sizeof(declares) - 1));
 }
 
-/* Where this name is, or the free place where it belongs. A name that comes twice keeps the first. */
-static uint32_t place_of(const struct targets *targets, const char *name)
+/* Where this name is, or the free place where it belongs. @hash is that of the name. */
+static uint32_t place_of(const struct targets *targets, const char *name, uint32_t hash)
 {
-	uint32_t place = hash_of(name) & targets->mask;
+	uint32_t place = hash & targets->mask, other;
 
-	while (targets->ids[place] && strcmp(name_of(targets->btf, targets->ids[place]), name))
+	while ((other = targets->places[place]) &&
+	       ((other ^ hash) & ~ID_MASK || strcmp(name_of(targets->btf, other & ID_MASK), name)))
 		place = (place + 1) & targets->mask;
 	return place;
 }
 
+/* A name that comes twice keeps the first. */
+static void note(struct targets *targets, uint32_t id)
+{
+	const char *name = name_of(targets->btf, id);
+	uint32_t hash = hash_of(name), *place = &targets->places[place_of(targets, name, hash)];
+
+	if (!*place)
+		*place = (hash & ~ID_MASK) | id;
+}
+
+static uint32_t count_targets(const struct btf *btf, uint32_t types)
+{
+	uint32_t count = 0;
+
+	for (uint32_t id = 1; id < types; id++)
+		count += is_target(btf, id);
+	return count;
+}
+
 struct targets *targets_read(struct btf *btf)
 {
-	uint32_t types = btf ? btf__type_cnt(btf) : 0, places = 2;
+	uint32_t types = btf ? btf__type_cnt(btf) : 0, count = btf ? count_targets(btf, types) : 0, places = 2;
 	struct targets *targets;
 
-	while (places < types)
+	/* Half of them stay free. */
+	while (places < 2 * count)
 		places *= 2;
-	targets = btf ? calloc(1, sizeof(*targets) + places * sizeof(*targets->ids)) : NULL;
+	targets = btf && types <= ID_MASK ? calloc(1, sizeof(*targets) + places * sizeof(*targets->places)) : NULL;
 	if (!targets) {
 		btf__free(btf);
 		return NULL;
@@ -85,11 +109,8 @@ struct targets *targets_read(struct btf *btf)
 	targets->module_fd = -1;
 	targets->mask = places - 1;
 	for (uint32_t id = 1; id < types; id++)
-		if (is_target(btf, id)) {
-			uint32_t *at = &targets->ids[place_of(targets, name_of(btf, id))];
-
-			*at = *at ? *at : id;
-		}
+		if (is_target(btf, id))
+			note(targets, id);
 	return targets;
 }
 
@@ -200,7 +221,7 @@ const struct btf *targets_btf(const struct targets *targets)
 
 static uint32_t of_kind(const struct targets *targets, const char *name, bool function)
 {
-	uint32_t id = targets->ids[place_of(targets, name)];
+	uint32_t id = targets->places[place_of(targets, name, hash_of(name))] & ID_MASK;
 
 	return id && btf_is_func(btf__type_by_id(targets->btf, id)) == function ? id : 0;
 }
@@ -268,6 +289,7 @@ static int prepare_load(struct bpf_program *prog, struct bpf_prog_load_opts *opt
 
 	if (!target || !loads_by)
 		return -EINVAL;
+	opts->attach_prog_fd = 0;
 	opts->attach_btf_id = type == BPF_TRACE_RAW_TP ? targets_tracepoint(loads_by, target + 1) :
 			      type == BPF_TRACE_ITER   ? iterator(loads_by, target + 1) :
 							 targets_function(loads_by, target + 1);
@@ -278,6 +300,17 @@ static int prepare_load(struct bpf_program *prog, struct bpf_prog_load_opts *opt
 	if (loads_by->constants && type != BPF_TRACE_ITER)
 		write_constants(prog, loads_by->constants);
 	return opts->attach_btf_id ? 0 : -ESRCH;
+}
+
+/* What a program hangs on that needs no type of the kernel. */
+static int prepare_plain(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long type)
+{
+	if (!loads_by)
+		return -EINVAL;
+	name_cast(prog);
+	if (loads_by->constants)
+		write_constants(prog, loads_by->constants);
+	return 0;
 }
 
 static int attach(const struct bpf_program *prog, long type, struct bpf_link **link)
@@ -291,6 +324,14 @@ static int handle(const char *section, enum bpf_attach_type type)
 	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .cookie = type,
 		    .prog_prepare_load_fn = prepare_load, .prog_attach_fn = attach);
 	int handler = libbpf_register_prog_handler(section, BPF_PROG_TYPE_TRACING, type, &opts);
+
+	return handler < 0 ? handler : 0;
+}
+
+static int handle_plain(const char *section, enum bpf_attach_type type)
+{
+	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = prepare_plain);
+	int handler = libbpf_register_prog_handler(section, BPF_PROG_TYPE_CGROUP_SOCK, type, &opts);
 
 	return handler < 0 ? handler : 0;
 }
@@ -309,5 +350,9 @@ int targets_load_by(const struct targets *targets)
 		err = handle("fexit+", BPF_TRACE_FEXIT);
 	if (!err)
 		err = handle("iter+", BPF_TRACE_ITER);
+	if (!err)
+		err = handle_plain("cgroup/sock_create", BPF_CGROUP_INET_SOCK_CREATE);
+	if (!err)
+		err = handle_plain("cgroup/sock_release", BPF_CGROUP_INET_SOCK_RELEASE);
 	return err ? err : handle("tp_btf+", BPF_TRACE_RAW_TP);
 }
