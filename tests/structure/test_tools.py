@@ -325,6 +325,14 @@ def test_setup_for_a_command_installs_what_that_needs_alone(set_up, tmp_path):
     assert done.returncode == 3 and done.stderr.endswith("install no-such-package-here no-such-other\n")
 
 
+def test_some_command_asks_for_each_package_that_set_up_leaves_out():
+    listed = re.findall(r"^([a-z0-9.+-]+) ", (ROOT / "tools/packages-more.txt").read_text(), re.MULTILINE)
+    named = {name for file in (ROOT / "tools/lib").rglob("*.py") for name in re.findall(r'"([a-z0-9.+-]+)"', file.read_text())}
+    for script in (ROOT / "Makefile", ROOT / "tools/baseline"):
+        named |= set(" ".join(re.findall(r"tools/setup\"? --for ([a-z0-9 -]+)", script.read_text())).split())
+    assert listed and not [name for name in listed if name not in named]
+
+
 def test_setup_without_root_names_what_is_missing(set_up, tmp_path):
     done = set_up("make builds\nno-such-package-here never\nno-such-ubuntu: never\n", *unprivileged(tmp_path))
     assert done.returncode == 3
