@@ -29,7 +29,7 @@
 #include "userspace/run/supervise.h"
 #include "userspace/run/timed.h"
 
-/* Whether this is part of one static file (userspace/collector), which is the workload, too, and lies in no tree. */
+/* Whether this is part of one static file (userspace/collector), which is the workload, too. */
 #ifndef ONE_FILE
 #define ONE_FILE false
 #endif
@@ -393,10 +393,6 @@ static int run_whole(struct run *run)
 {
 	int result;
 
-	if (ONE_FILE && !run->options.json && !getenv("COPYSCOPE_RUNS")) {
-		fprintf(stderr, "trace_run: name the record: --json FILE, or - for stdout\n");
-		return EXIT_USAGE;
-	}
 	if (rooms_check(&run->options.plan))
 		return EXIT_REFUSED;
 	/* Open for all tries: the reader of a pipe would take the end of the first for the end. */

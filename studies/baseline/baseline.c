@@ -145,7 +145,7 @@ int main(int argc, char **argv)
 	/* Programs that a row executes get no capabilities from files. There is no list of allowed
 	 * system calls, because it would slow down the calls that are measured. */
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	settings_parse(argc, argv, &s.settings);
+	baseline_settings_parse(argc, argv, &s.settings);
 	suite_check_names(&s.settings);
 	if (s.settings.list) {
 		family_list_print(stdout);

@@ -12,7 +12,7 @@
 #include "userspace/common/numbers.h"
 #include "userspace/tables/release.h"
 
-enum { KEY_ONLY = 256, KEY_QUICK, KEY_RUNS, KEY_ROUNDS, KEY_RTT, KEY_NICS, KEY_DIR, KEY_DROP, KEY_BREAK,
+enum { KEY_ONLY = 256, KEY_QUICK, KEY_RUNS, KEY_ROUNDS, KEY_RTT, KEY_NICS, KEY_DIR, KEY_DROP, KEY_BREAK, KEY_HOST,
        KEY_JSON, KEY_LIST };
 
 enum { FULL_RUNS = 10, QUICK_RUNS = 6, DEFAULT_ROUNDS = 1, RTT_MS_MAX = 500 };
@@ -28,6 +28,8 @@ static const struct argp_option option_table[] = {
 	{ "rtt", KEY_RTT, "MS", 0, "round trip of the remote path, 1 to 500 ms (default 6)", 2 },
 	{ "nics", KEY_NICS, "A,B", 0,
 	  "two cards that are down and connected: the remote path, each in a namespace of its own and without a delay", 2 },
+	{ "host", KEY_HOST, "[USER@]HOST", 0, "measure that host, by ssh, and keep its record here", 2 },
+	{ "ssh", KEY_HOST, "COMMAND", 0, "of --host: what reaches it (default ssh)", 2 },
 	{ "dir", KEY_DIR, "DIR", 0, "where files of up to 200 MiB are made, without a name, on a real disk (default .)", 2 },
 	{ "drop-caches", KEY_DROP, NULL, 0,
 	  "empty the whole machine's caches before file reads; else only the test's own", 2 },
@@ -119,6 +121,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			settings_refuse("--only %s: too many names", arg);
 		s->only[s->only_count++] = arg;
 		break;
+	case KEY_HOST:
+		settings_refuse("another host is measured by copyscope baseline --host [USER@]HOST; here that is '%s'", arg);
+		break;
 	case KEY_LIST:
 		s->list = true;
 		break;
@@ -174,7 +179,7 @@ static const char doc[] =
 	"          sudo copyscope baseline --only switch --only tcp-rtt\n"
 	"          copyscope baseline agree monday.json tuesday.json";
 
-void settings_parse(int argc, char **argv, struct settings *s)
+void baseline_settings_parse(int argc, char **argv, struct settings *s)
 {
 	static const struct argp argp = { option_table, parse, args_doc, doc, NULL, NULL, NULL };
 	struct protocol *p = &s->protocol;

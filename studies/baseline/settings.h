@@ -17,7 +17,7 @@ struct settings {
 };
 
 /* Exits with 2 and one line if the command line is not sound. */
-void settings_parse(int argc, char **argv, struct settings *s);
+void baseline_settings_parse(int argc, char **argv, struct settings *s);
 
 /* True if the user asked for this row, by its name or its family's, or for everything. */
 bool settings_want(const struct settings *s, const char *family, const char *row);

@@ -53,6 +53,13 @@ def test_without_a_file_named_it_goes_where_runs_leave_theirs(tmp_path, monkeypa
     assert re.fullmatch(r"\d{8}T\d{6}-lab2-\d+\.json", file.name)
 
 
+def test_the_baseline_of_another_host_comes_home(tmp_path):
+    words = ["--host", "lab2", "--ssh", HERE, "--only", "syscall", "--quick", "--runs", 2, "--json", tmp_path / "b.json"]
+    done = subprocess.run([records.ROOT / "tools/baseline", *map(str, words)], capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1) and done.stdout == f"record         {tmp_path / 'b.json'}\n", done.stderr
+    assert "syscall" in {row["row"] for row in json.loads((tmp_path / "b.json").read_text())["rows"]} and not left_there()
+
+
 def test_ctrl_c_ends_it_with_its_record(tmp_path):
     with ended(start("A1", PRIME, 1, "--seconds", 30, "--pass", "counted", "--json", tmp_path / "r.json")) as one:
         processes.wait_until(lambda: sum(line.startswith("/proc/self/exe") for line in map(str, left_there())) == 2)

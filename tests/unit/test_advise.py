@@ -432,6 +432,22 @@ def test_turns_settle_an_advice_and_say_if_it_held(monkeypatch, capsys, tmp_path
     assert "the advice did not hold" in said and "verify " not in said
 
 
+def test_prices_of_another_host_are_measured_there_though_it_be_like_this_one(monkeypatch, tmp_path):
+    watched, asked = SimpleNamespace(data=record(process(sent(bucket(65536, 100)))), source="lab2"), []
+    watched.at = lambda key: watched.data["machine"][key.removeprefix("machine.")]
+    monkeypatch.setattr(prices, "PLACE", tmp_path)
+    monkeypatch.setattr(prices, "OPTIONAL_ROWS", ())
+    monkeypatch.setattr(prices.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(baseline_runs, "measure", lambda *_, more, program, **__: asked.append((more, program)) or
+                        json.dumps(made()).encode())
+    (tmp_path / f"{prices.key_of(MACHINE, '')}.json").write_text(json.dumps(made()))
+    assert prices.of_machine(watched, None, False, "lab2", "ssh -p 2222").rows.keys() >= set(ROWS)
+    assert set(asked) == {(("--runs", "2", "--host=lab2", "--ssh=ssh -p 2222"), baseline_runs.FAR)}
+    asked.clear()
+    prices.of_machine(watched, None, False, "lab2")
+    assert not asked and len([*tmp_path.iterdir()]) == 2
+
+
 @pytest.mark.parametrize("read, received, spliced, source", [
     (6553600, 0, 0, "file"), (9_000_000, 0, 0, "file"), (6553600, 6553600, 0, ""), (6553600, 0, 6553600, ""), (100, 0, 0, ""),
     (60_000_000, 0, 0, "")])

@@ -27,6 +27,8 @@
 
 /* Finds the tree by the path of the running program, so that it works from any folder. */
 
+bool tree_is_none;
+
 void tree_path(const char *name, char *path, size_t size)
 {
 	char self[PATH_MAX] = {};
@@ -73,11 +75,16 @@ static int tree_record_path(const char *name, char *path, size_t size)
 	return 0;
 }
 
+static bool has_no_place(void)
+{
+	return tree_is_none && !getenv("COPYSCOPE_RUNS");
+}
+
 bool record_file_has_place(void)
 {
 	char path[PATH_MAX];
 
-	if (tree_record_path("", path, sizeof(path)))
+	if (has_no_place() || tree_record_path("", path, sizeof(path)))
 		return false;
 	return !access(path, W_OK);
 }
@@ -218,6 +225,10 @@ int record_file_reserve(struct record_file *k, const char *program, const char *
 	if (asked && !strcmp(asked, "-")) {
 		k->file = stdout;
 		return 0;
+	}
+	if (!asked && has_no_place()) {
+		fprintf(stderr, "%s: name the record: %s FILE, or - for stdout\n", program, option);
+		return -ENOENT;
 	}
 	if (!asked)
 		err = tree_record_path(name, k->path, sizeof(k->path));

@@ -63,6 +63,9 @@ int keeper_publish(const struct keeper *k, struct record_file *file);
 /* Closes the pipe to it and waits until it has ended; accepts a zeroed one. */
 void keeper_end(struct keeper *k);
 
+/* Whether this program lies in no tree: a record for which nobody names a place is refused then. */
+extern bool tree_is_none;
+
 /* Writes the absolute path of @name in the tree: build/trace_run's own folder is build/. */
 void tree_path(const char *name, char *path, size_t size);
 

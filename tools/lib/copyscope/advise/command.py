@@ -44,7 +44,7 @@ turns in one connection, in under two minutes. With --out it does so for several
 of connections, keeps what it found and goes on with what is missing; --against names the answers
 that are the opposite in another such folder.
 With a program a watch counts for some seconds; or give its record, made with --sizes (and --cpu).
-What sends cost on this machine is measured once, in about 20 s, and kept. A change is predicted
+What sends cost there is measured once, in about 20 s, and kept. A change is predicted
 from these prices and from how large the sends were, in CPU time of both ends for each GB that is
 sent; of its interval docs/MODEL.md tells. Nothing is changed.
 "advise crossover A2 A3" searches from which size to which one way pays in place of another, and
@@ -56,7 +56,7 @@ examples: sudo ./tools/advise --path lo
           sudo ./tools/advise -p 1234
           sudo ./tools/advise --comm nginx --source file
           sudo ./tools/advise --record watch.json --json advice.json
-          ./tools/advise --host db1 --comm nginx --baseline db1.json"""
+          ./tools/advise --host db1 --comm nginx"""
 
 
 def build_parser() -> Parser:
@@ -154,8 +154,7 @@ def watch_words(options: argparse.Namespace, record: Path) -> list[str]:
     window = options.seconds or (None if options.command else SECONDS)
     words = [str(PROGRAM)]
     if options.host is not None:
-        words = [str(FRONT), "watch", f"--host={options.host}"]
-        words += [f"--ssh={options.ssh}"] if options.ssh is not None else []
+        words = [str(FRONT), "watch", *prices.far_words(options.host, options.ssh)]
     words += ["--sizes", "--cpu", "--quiet", "--json", str(record)]
     words += ["--seconds", f"{window:g}"] if window else []
     if options.command:
@@ -191,7 +190,7 @@ def advise(record: Watched, options: argparse.Namespace,
     live, window_s = reading is not None, record.at("window.seconds")
     told = {process["pid"]: reading.told(process, window_s)
             if reading and not options.source else "" for process in record.data["processes"]}
-    costs = prices.of_machine(record, options.baseline, live)
+    costs = prices.of_machine(record, options.baseline, live, options.host or "", options.ssh)
     machine = Machine(record.at("machine.kernel"), live)
     found = [of_process(verdict["process"], process,
                         find(record.data, process, machine, options.path), costs,

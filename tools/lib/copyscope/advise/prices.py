@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The prices of this machine: named by the user, kept from an earlier time, or measured now."""
+"""The prices of a machine: named by the user, kept from an earlier time, or measured there now."""
 from __future__ import annotations
 
 import hashlib
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from copyscope.common.errors import Refused, Unusable
+from copyscope.common.errors import Refused, Unusable, shown
 from copyscope.common.tree import CACHE
 from copyscope.files.cache import write_cached
 from copyscope.model.changes import OPTIONAL_ROWS, ROWS
@@ -21,9 +21,10 @@ from copyscope.runs import baseline
 PLACE = CACHE / "prices"
 
 
-def key_of(machine: dict[str, Any]) -> str:
-    """The name of a machine and kernel, for a file."""
-    told = "\n".join(str(machine[name]) for name in SAME)
+def key_of(machine: dict[str, Any], host: str) -> str:
+    """The name of a machine and kernel, for a file; of another host that says nothing of this one,
+    though they be of one kind."""
+    told = "\n".join([*(str(machine[name]) for name in SAME), *[host] * bool(host)])
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
@@ -36,11 +37,18 @@ def load(file: Path, record: Watched) -> Costs:
     return costs
 
 
-def of_machine(record: Watched, named: Path | None, live: bool) -> Costs:
-    """The prices of the machine that was watched."""
+def far_words(host: str, ssh: str | None) -> list[str]:
+    """How a command is told of another host; nothing for this one."""
+    return [f"--host={host}", *([] if ssh is None else [f"--ssh={ssh}"])] if host else []
+
+
+def of_machine(record: Watched, named: Path | None, live: bool, host: str = "",
+               ssh: str | None = None) -> Costs:
+    """The prices of the machine that was watched: this one, or that host."""
     if named:
         return load(named, record)
-    kept = PLACE / f"{key_of(record.data['machine'])}.json"
+    live = live or bool(host)
+    kept = PLACE / f"{key_of(record.data['machine'], host)}.json"
     if kept.exists():
         try:
             found = load(kept, record)
@@ -53,10 +61,11 @@ def of_machine(record: Watched, named: Path | None, live: bool) -> Costs:
         raise Unusable(f"{record.source}: the record is of another machine or kernel "
                        f"({record.at('machine.kernel')}): run tools/baseline --json FILE there, "
                        "and give --baseline FILE")
-    if os.geteuid() != 0:
+    if os.geteuid() != 0 and not host:
         raise Refused("measuring prices needs root; or give --baseline FILE")
-    print("advise: measuring what sends cost on this machine, once", file=sys.stderr, flush=True)
-    said = baseline.measure_in_turn(ROWS, OPTIONAL_ROWS)
+    print(f"advise: measuring what sends cost on {shown(host) or 'this machine'}, once",
+          file=sys.stderr, flush=True)
+    said = baseline.measure_in_turn(ROWS, OPTIONAL_ROWS, far_words(host, ssh))
     Costs(documents.parse_json(said, "the baseline"), "the baseline").check_machine(record)
     write_cached(kept, lambda stream: stream.write(said))
     return load(kept, record)

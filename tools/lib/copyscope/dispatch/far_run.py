@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A run made wholly on another host: copyscope-collect goes there by ssh, is both the run and its
-workload, and sends the record home; it leaves nothing (far.sh)."""
+"""A run made wholly on another host, or what its operating system costs: copyscope-collect goes
+there by ssh, is the run and its workload, or the baseline, and sends the record home; it leaves
+nothing (far.sh)."""
 from __future__ import annotations
 
 import re
 import signal
 import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from os import getpid
 from pathlib import Path
 
@@ -13,30 +16,50 @@ from copyscope import cli
 from copyscope.common import programs
 from copyscope.common.errors import CommandError, Refused, Unusable, shown
 from copyscope.files.record_file import RecordFile, make_runs_folder
-from copyscope.records.documents import BadRecord
+from copyscope.records import documents
 from copyscope.records.load import record_of
 
-from . import far
-from .run import NAME, WHERE, report
+from . import far, run
 
-# Of a guest here, of several starts, or of one end.
-NOT_FAR = {"--kernel": "guests are of this host", "--arch": "guests are of this host",
-           "--modules": "guests are of this host", "--counters": "guests are of this host",
-           "--alternate": "starts take turns on this host alone",
-           "--far": "it is of --path peer", "--role": "it is of --path peer"}
 MOST_BYTES = 1 << 28
 
 
-def check(words: list[str]) -> None:
-    """Refuse what no run on another host can have."""
+@dataclass(frozen=True)
+class Work:
+    """What is done there: its name in messages, what refuses a text that is no record of it, the
+    report of such a text and of the line behind it; and options that it cannot have there."""
+    name: str
+    check: Callable[[str, Path], object]
+    report: Callable[[str, list[str]], str]
+    not_far: dict[str, str] = field(default_factory=dict)
+
+
+def check_baseline(text: str, source: Path) -> None:
+    """Refuse what is no record of a baseline."""
+    documents.check(documents.parse_json(text, source), "baseline", source, "measure it again")
+
+
+GUESTS = "guests are of this host"
+WORKS = {
+    "run": Work(run.NAME, record_of, run.report, {
+        **dict.fromkeys(("--kernel", "--arch", "--modules", "--counters"), GUESTS),
+        "--alternate": "starts take turns on this host alone",
+        **dict.fromkeys(("--far", "--role"), "it is of --path peer")}),
+    # Its program alone prints a report.
+    "baseline": Work("baseline", check_baseline, lambda said, _: f"{said.splitlines()[-1]}\n"),
+}
+
+
+def check(work: Work, words: list[str]) -> None:
+    """Refuse what cannot be had on another host."""
     for word in words:
         option = word.partition("=")[0]
-        if option in NOT_FAR:
-            raise Unusable(f"{option}: {NOT_FAR[option]}: leave out {option} or {far.HOST}")
+        if option in work.not_far:
+            raise Unusable(f"{option}: {work.not_far[option]}: leave out {option} or {far.HOST}")
 
 
 def told(link: far.Link) -> tuple[int, bytes]:
-    """How the run there ended, and what it wrote."""
+    """How it ended there, and what it wrote."""
     text = b""
     try:
         link.start()
@@ -60,19 +83,20 @@ def place(host: str) -> str:
     return str(make_runs_folder() / f"{stamp}-{name}-{getpid()}.json")
 
 
-def keep(text: str, host: str, file: str) -> None:
+def keep(work: Work, text: str, host: str, file: str) -> None:
     """Write the record, once it is one."""
     try:
-        record_of(text, Path(host))
-    except BadRecord as error:
-        raise CommandError(f"what came is no record of a run: {error}") from None
+        work.check(text, Path(host))
+    except documents.BadRecord as error:
+        raise CommandError(f"what came is no record: {error}") from None
     with RecordFile("/dev/stdout" if file == "-" else file) as out:
         out.write(text)
 
 
-def act(words: list[str]) -> int:
-    """Make the run there, keep its record and print its report. The exit status is that of the run."""
-    check(words)
+def act(word: str, words: list[str]) -> int:
+    """Do it there, keep its record and print its report. The exit status is that of the program."""
+    work = WORKS[word]
+    check(work, words)
     host = cli.value_of(words, far.HOST, "[USER@]HOST") or ""
     if not host or host.startswith("-"):
         raise Unusable(f"{far.HOST} names no host: give [USER@]HOST")
@@ -80,20 +104,21 @@ def act(words: list[str]) -> int:
     file = cli.value_of(words, far.RECORD, "record.json") or place(host)
     if file != "-":
         RecordFile(file).close()
-    link = far.Link(host, ssh, ["run", *rest, far.RECORD, "-"], tells=True)
+    link = far.Link(host, ssh, [word, *rest, far.RECORD, "-"], tells=True)
     for each in (signal.SIGINT, *programs.passed_on()):
         signal.signal(each, link.stop)
     try:
         status, text = told(link)
         if text:
-            keep(text.decode(errors="surrogateescape"), host, file)
+            keep(work, text.decode(errors="surrogateescape"), host, file)
     except CommandError as error:
         raise type(error)(f"{shown(host)}: {error}") from None
     if text and file != "-" and not set(far.QUIET) & set(words):
-        print(report(f"{text.decode()}\n{WHERE:14} {shown(file)}\n", words), end="")
+        print(work.report(f"{text.decode()}\n{run.WHERE:14} {shown(file)}\n", words), end="")
     return status
 
 
 def main(words: list[str]) -> int:
-    """Make a run on the host that its words name."""
-    return cli.run(lambda _: act(words), [], NAME)
+    """Do on the host that the words name what the first of them says."""
+    word, *rest = words
+    return cli.run(lambda _: act(word, rest), [], WORKS[word].name)

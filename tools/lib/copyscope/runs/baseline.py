@@ -6,14 +6,18 @@ import json
 import subprocess
 import time
 from collections.abc import Iterable
+from pathlib import Path
 from statistics import median
 
 from copyscope.common.errors import CommandError, Refused
 from copyscope.common.programs import kill_with_parent
-from copyscope.common.tree import BUILD
+from copyscope.common.tree import BUILD, ROOT
 from copyscope.records import documents
 
 PROGRAM = BUILD / "baseline"
+# What measures another host.
+FAR = ("/usr/bin/python3", "-SB", ROOT / "tools/lib/launch.py",
+       "copyscope.dispatch.far_run", "baseline")
 INVALID = 1                 # exit status: a row did not prove what it measures
 ATTEMPTS = 3                # other programs can disturb a proof
 # Measured in turn: so often, but none is begun that would end later; two make an interval.
@@ -65,13 +69,13 @@ def lacks_alone(record: bytes, optional: Iterable[str]) -> bool:
 
 
 def measure(rows: Iterable[str], quick: bool, optional: Iterable[str] = (),
-            more: Iterable[str] = ()) -> bytes:
+            more: Iterable[str] = (), program: tuple[Path | str, ...] = (PROGRAM,)) -> bytes:
     """Measure rows; the record, of which all are valid, but for optional ones that this kernel
     refuses."""
     check_built()
     words = [*more, *words_of([*rows, *optional], quick)]
     for _ in range(ATTEMPTS):
-        done = subprocess.run([PROGRAM, *words], check=False, stdin=subprocess.DEVNULL,
+        done = subprocess.run([*program, *words], check=False, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, preexec_fn=kill_with_parent())
         if done.returncode == 0 or lacks_alone(done.stdout, optional):
             return done.stdout
@@ -93,9 +97,12 @@ def joined(records: list[bytes]) -> bytes:
     return json.dumps(found[0], indent=1).encode()
 
 
-def measure_in_turn(rows: tuple[str, ...], optional: tuple[str, ...] = ()) -> bytes:
+def measure_in_turn(rows: tuple[str, ...], optional: tuple[str, ...] = (),
+                    far: Iterable[str] = ()) -> bytes:
     """Measure the curves of rows roughly, one after the other and all of them again: what slows
-    this machine for some seconds then widens their intervals instead of their differences."""
+    the machine for some seconds then widens their intervals instead of their differences. `far`
+    are the words that name another host."""
+    program = FAR if far else (PROGRAM,)
     turns: list[bytes] = []
     began = time.monotonic()
     while len(turns) < TURNS:
@@ -103,5 +110,6 @@ def measure_in_turn(rows: tuple[str, ...], optional: tuple[str, ...] = ()) -> by
         if len(turns) >= LEAST_TURNS and spent * (len(turns) + 1) / len(turns) > MOST_SECONDS:
             break
         # A row's own value, beside its curve, is not used: as few runs of it as there can be.
-        turns.append(measure(rows, quick=True, optional=optional, more=("--runs", "2")))
+        turns.append(measure(rows, quick=True, optional=optional, more=("--runs", "2", *far),
+                             program=program))
     return joined(turns)
