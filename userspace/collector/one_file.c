@@ -46,5 +46,8 @@ int main(int argc, char **argv)
 		argv += far + programs[i].before;
 		return far ? guard_until_eof(programs[i].main, argc, argv) : programs[i].main(argc, argv);
 	}
+	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
+		puts("copyscope-collect run makes a run, copyscope-collect baseline measures this machine; both have\n"
+		     "--help. Any other word is of a watch:\n");
 	return watch_main(argc, argv);
 }
