@@ -66,9 +66,9 @@ arm64: ## build the programs that run in arm64 guests (after make setup-arm64)
 	+$(Q)$(ARM64_MAKE) $(patsubst build/%,build/arm64/%,build/workload build/trace_run build/watch build/reseed \
 		build/copyscope-collect $(GUEST_TESTS))
 
-# A second make, because this one may have started before the compilers were there.
+# A second make, because this one may have started before the compilers were there; on all processors, unless -j says otherwise.
 run: setup ## set up, build, and run the main job on this kernel (root)
-	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) all
 	$(Q)tools/trace_run A3 65536 4
 
 test: ## set up, build, and test every claim (root); ends in "N passed, N failed"
