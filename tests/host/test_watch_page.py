@@ -57,7 +57,7 @@ def test_a_watch_outlives_a_hangup_that_is_ignored_and_not_who_writes_its_page(t
 
 
 @pytest.mark.parametrize("words, why", [
-    (("--html",), "needs a FILE"), (("--html=", "--all"), "needs a name"),
+    (("--html",), "needs a value"), (("--html=", "--all"), "needs a name"),
     (("--html", "x", "--json", "-", "--all"), "made of a record"), (("--html", "/nowhere/x", "--all"), "/nowhere"),
     (("--html", "x", "--cpu=0", "--all"), "--cpu")])
 def test_bad_words_are_one_line_before_anything_is_watched(words, why, tmp_path):

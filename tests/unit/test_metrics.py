@@ -438,7 +438,7 @@ def test_lines_rotate_by_whole_lines_and_lose_none(tmp_path):
 
 
 @pytest.mark.parametrize("words, said", [
-    (["--metrics"], "needs a FILE"), (["--metrics="], "is given nothing"), (["--serve", "x:"], "is no [ADDRESS:]PORT"),
+    (["--metrics"], "needs a value"), (["--metrics="], "is given nothing"), (["--serve", "x:"], "is no [ADDRESS:]PORT"),
     (["--serve", "70000"], "is no [ADDRESS:]PORT"), (["--services", "0", "--metrics", "{}/m"], "1 to 10000"),
     (["--services", "9"], "is for --metrics"), (["--state", "x"], "is for --metrics"), (["--rotate", "1M"], "is for --json-lines"),
     (["--rotate", "1T", "--json-lines", "{}/l"], "is no size"), (["--rotate", "1M", "--json-lines", "-"], "is for a file"),

@@ -156,7 +156,7 @@ def test_show_writes_files_and_refuses_a_watch_without_stacks(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("words, said", [
-    (["--folded", "FILE", "--all"], "give --stacks"), (["--stacks", "--all", "--folded"], "needs a FILE"),
+    (["--folded", "FILE", "--all"], "give --stacks"), (["--stacks", "--all", "--folded"], "needs a value"),
     (["--stacks", "--all", "--folded=FILE", "--json", "-"], "made of a record")])
 def test_what_cannot_be_written_is_refused_before_anything_is_watched(words, said, tmp_path):
     words = [each.replace("FILE", str(tmp_path / "stacks.folded")) for each in words]
