@@ -118,3 +118,23 @@ def test_a_workload_that_cannot_have_its_threads_says_so_once():
             preexec_fn=limited((resource.RLIMIT_NPROC, 1, 1)), check=False)
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1 and "cannot start a thread" in done.stderr, done.stderr
+
+
+def may_raise(limit: int) -> bool:
+    """May this process raise a hard limit (CAP_SYS_RESOURCE)?"""
+    before = resource.getrlimit(limit)
+    try:
+        resource.setrlimit(limit, (before[0], before[1] + 1 if before[1] > 0 else before[1]))
+    except (OSError, ValueError):
+        return False
+    resource.setrlimit(limit, before)
+    return True
+
+
+def test_the_limit_of_locked_memory_grows_by_what_is_registered():
+    """Two messages of 1 MiB on each of four connections do not fit below 8 MiB."""
+    if not may_raise(resource.RLIMIT_MEMLOCK):
+        pytest.skip("this process may not raise RLIMIT_MEMLOCK")
+    done = records.run("uring-zc-fixed", "1M", 4, "--path", "lo", "--pass", "timed", "--messages", 8, "--json", "-",
+                       preexec_fn=limited((resource.RLIMIT_MEMLOCK, 8 << 20, 8 << 20)))
+    assert done.code == 0 or "io_uring" in done.err and "refuses" in done.err, done.err

@@ -124,6 +124,12 @@ def test_memory_that_may_not_be_registered_is_an_error_not_a_hang(unprivileged):
     assert "cannot register" in done.stderr and "RLIMIT_MEMLOCK" in done.stderr
 
 
+def test_what_four_connections_register_leaves_room_under_the_usual_limit(unprivileged):
+    """Messages of 4,096 bytes touch two pages each: as many as fill 1 MiB are registered."""
+    a, b = run_pair("uring-zc-fixed", 4096, 4, "stream", "recv", 200, unprivileged(8 << 20))
+    assert a["accepted_bytes"] == b["received_bytes"] == 200 * 4096 and b["content_errors"] == 0
+
+
 @pytest.mark.parametrize("variant", ["uring", "uring-zc"])
 def test_a_kernel_that_refuses_rings_is_told_in_one_line_before_anything_starts(variant):
     done = run_plain("server", variant, 64, "--port", 0, preexec_fn=forbid("io_uring_setup", error=errno.EPERM))

@@ -67,6 +67,18 @@ bool plan_has_rings(const struct workload_plan *p)
 	return variant_has(p->variant, VARIANT_RING) || receiver_has(p->receiver, RECEIVER_RING);
 }
 
+uint64_t plan_registered_bytes(const struct workload_plan *p, uint64_t page_bytes)
+{
+	uint64_t sum = 0;
+	char name[32];
+
+	for (int i = 0; plan_way(p, i, name); i++)
+		if (variant_has(name, VARIANT_REGISTERED))
+			sum += p->threads * registered_messages(p->bytes, page_bytes) *
+			       registered_bytes(p->bytes, page_bytes);
+	return sum;
+}
+
 bool plan_notified_by_ring(const struct workload_plan *p)
 {
 	return variant_has(p->variant, VARIANT_RING_REFERENCES);

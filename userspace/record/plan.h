@@ -55,6 +55,9 @@ bool plan_has_tls(const struct workload_plan *plan);
 /* True if an end of it uses io_uring. */
 bool plan_has_rings(const struct workload_plan *plan);
 
+/* What the sender locks by registering memory with io_uring. */
+uint64_t plan_registered_bytes(const struct workload_plan *plan, uint64_t page_bytes);
+
 /* True if io_uring notifies of these sends, by completions of its own. */
 bool plan_notified_by_ring(const struct workload_plan *plan);
 

@@ -3,6 +3,8 @@
 #ifndef COPYSCOPE_VARIANTS_H
 #define COPYSCOPE_VARIANTS_H
 
+#include <stdint.h>
+
 #include "userspace/tables/rows.h"
 
 /* What the rest of the program does differently for a variant. */
@@ -103,6 +105,9 @@ const char *variant_call(const char *name);
 /* The name that is meant by one in letters of either case, or NULL. */
 const char *variant_meant(const char *name);
 
+/* Of memory that is registered, which RLIMIT_MEMLOCK counts: often 8 MiB for all of a user's. */
+enum { REGISTERED_BYTES = 1 << 20, REGISTERED_MOST = 256 };
+
 /* The traits of a variant; none if there is no such variant. */
 unsigned int variant_traits(const char *name);
 
@@ -110,6 +115,20 @@ unsigned int variant_traits(const char *name);
 static inline bool traits_reference(unsigned int traits)
 {
 	return traits & VARIANT_ASKS && traits & (VARIANT_SO_ZEROCOPY | VARIANT_RING);
+}
+
+/* What a message locks: all of the pages that it may touch. */
+static inline uint64_t registered_bytes(uint64_t bytes, uint64_t page_bytes)
+{
+	return ((bytes + page_bytes - 1) / page_bytes + 1) * page_bytes;
+}
+
+/* Messages of a connection that a registering variant has: as many as lock 1 MiB, from 2 to 256. */
+static inline uint64_t registered_messages(uint64_t bytes, uint64_t page_bytes)
+{
+	uint64_t fit = REGISTERED_BYTES / registered_bytes(bytes, page_bytes);
+
+	return fit < 2 ? 2 : fit > REGISTERED_MOST ? REGISTERED_MOST : fit;
 }
 
 /* What a variant with these traits cannot do together with the rest of a plan; NULL: nothing is wrong. */

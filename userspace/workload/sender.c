@@ -23,7 +23,7 @@
 static unsigned int pool_size(const struct send_manner *manner)
 {
 	bool registered = manner->variant->row->traits & VARIANT_REGISTERED;
-	size_t fit = (registered ? SENDER_REGISTERED_BYTES : SENDER_POOL_BYTES) / manner->bytes;
+	size_t fit = registered ? registered_messages(manner->bytes, sysconf(_SC_PAGESIZE)) : SENDER_POOL_BYTES / manner->bytes;
 
 	if (manner->messages && manner->messages < fit)
 		fit = manner->messages;

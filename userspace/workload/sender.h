@@ -15,8 +15,6 @@
  */
 #define SENDER_POOL_BYTES (4u << 20)
 #define SENDER_POOL_MAX 256
-/* Of memory that is registered, which RLIMIT_MEMLOCK counts: often 8 MiB for all of a user's. */
-#define SENDER_REGISTERED_BYTES (1u << 20)
 
 /* A cache line of its own: the thread of another sender writes to what lies before and after. */
 #define SENDER_ALIGN_BYTES 64

@@ -253,6 +253,23 @@ void child_end(struct child *c)
 
 /* Turns the plan of a run into the command lines of the workload's two ends. */
 
+/* RLIMIT_MEMLOCK of both ends; 0: as it is. What the sender registers takes room from what is in flight, so that many
+ * bytes are added where nobody asked for a limit and this process may raise it (CAP_SYS_RESOURCE). */
+static uint64_t memlock_bytes(const struct workload_plan *plan)
+{
+	uint64_t registered = plan_registered_bytes(plan, sysconf(_SC_PAGESIZE)), raised;
+	struct rlimit before;
+
+	if (plan->memlock_bytes || !registered || getrlimit(RLIMIT_MEMLOCK, &before) ||
+	    before.rlim_cur == RLIM_INFINITY)
+		return plan->memlock_bytes;
+	raised = before.rlim_cur + registered;
+	if (setrlimit(RLIMIT_MEMLOCK, &(struct rlimit){ raised, raised }))
+		return 0;
+	/* The child sets it again, for itself. */
+	return setrlimit(RLIMIT_MEMLOCK, &before) ? 0 : raised;
+}
+
 /* How long nothing may move at all. TCP itself may pause for longer when each packet is lost. */
 #define PATIENCE_S "30"
 
@@ -310,7 +327,7 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 			continue;
 		err = path_enter(path, e);
 		if (!err)
-			err = child_launch(&children[e], argv[e], plan->memlock_bytes);
+			err = child_launch(&children[e], argv[e], memlock_bytes(plan));
 		children[e].decides = client_decides == (e == END_RECEIVER);
 	}
 	path_leave(path);
