@@ -11,7 +11,7 @@ import pytest
 from copyscope.advise import command
 from copyscope.common.outcomes import ALIKE, COSTS, PAYS, UNDECIDED
 from copyscope.records import ways as answers
-from copyscope.runs import launch, ways
+from copyscope.runs import launch, placement, ways
 from helpers import alternated, schemas
 from helpers.pictures import REAL
 from helpers.records import ROOT
@@ -68,6 +68,20 @@ def test_each_way_is_held_against_what_it_is_used_in_place_of(asked, capsys):
     assert "MSG_ZEROCOPY 2.00 +200 -30 -30" in told and max(map(len, lines)) <= 80
     # As sharp as can be: no more starts than give an interval, and one run with probes of each.
     assert len([run for run in asked if run[0] != "--alternate"]) == 11
+
+
+def test_starts_of_all_sizes_take_turns_with_ends_on_one_core_and_on_two(asked, capsys, monkeypatch):
+    monkeypatch.setattr(placement, "cores", lambda: [4, 6, 7])
+    answer(capsys)
+    turns = [run for run in asked if run[0] == "--alternate"]
+    # A start of each size and group, of which one is refused with its last way, before the second of any.
+    assert len({(run[1], run[4]) for run in turns[:7]}) == 7 and turns[7][1:5] == turns[0][1:5]
+    first = [run[run.index("--cpus") + 1] for run in turns if (run[1], run[4]) == (turns[0][1], turns[0][4])]
+    assert first == ["4,6,7", "4,6,7/6,7,4", "6,7,4", "6,7,4/7,4,6", "7,4,6", "7,4,6/4,6,7"]
+    monkeypatch.setattr(placement, "cores", lambda: [4])
+    asked.clear()
+    answer(capsys)
+    assert not any("--cpus" in run for run in asked)
 
 
 def test_what_cannot_be_registered_is_left_out_alone(asked, capsys):

@@ -138,13 +138,13 @@ class Told:
         self.data = {"tool": {"version": "1"}, "machine": {"kernel": "6.12"}}
         self.id, self.bytes, self.threads, self.asked_s = "20261127T000000", 65536, 1, 1.0
         self.times = type("Times", (), {"others_share": 0.5})
-        self.start = start
+        self.start, self.cpus = start, None
 
     def at(self, key):
         return {"experiment.alternation": self.start, "experiment.path": {"kind": "lo"}}[key]
 
-    def workload(self, _key):
-        return "recv"
+    def workload(self, key):
+        return self.cpus if key == "cpus" else "recv"
 
 
 def document_of(true, starts=6, **more):
@@ -189,6 +189,16 @@ def test_an_answer_that_moves_with_the_length_of_turns_is_told():
     assert not tells()
     longer |= {"median": 1.8, "low": 1.7}
     assert tells()
+
+
+def test_an_answer_that_moves_with_where_both_ends_run_is_told():
+    data = document_of(1.2)
+    together, apart = ({"ends": ends, "ratio": {"median": at, "low": at, "high": at, "n": 3}}
+                       for ends, at in (("together", 1.1), ("apart", 1.3)))
+    data["comparisons"][0]["processor_time"]["by_place"] = [together, apart]
+    assert not schemas.faults(SCHEMA, json.loads(json.dumps(data)))
+    assert "moves with where both ends run: +10 % (+10 to +10) on one processor and +30 % (+30 to +30) on two." in \
+        " ".join(" ".join(alternation.lines(data)).split())
 
 
 def test_words_of_each_run_are_passed_on_and_others_are_not():

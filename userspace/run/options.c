@@ -430,9 +430,10 @@ static void check_threads(const struct options *o)
 
 	if (fault)
 		options_fail("--senders: %s", fault);
-	if ((plan->senders || plan->listeners || *plan->cpus[END_SENDER]) &&
-	    (path_has(o->request.kind, PATH_TWO_HOSTS) || *plan->alternate))
-		options_fail("%s", "--senders, --listeners and --cpus are of one host and one variant: leave them out");
+	if ((plan->senders || plan->listeners) && *plan->alternate)
+		options_fail("%s", "--senders and --listeners are of one variant: leave them out");
+	if ((plan->senders || plan->listeners || *plan->cpus[END_SENDER]) && path_has(o->request.kind, PATH_TWO_HOSTS))
+		options_fail("%s", "--senders, --listeners and --cpus are of one host: leave them out");
 }
 
 /* What cannot be had of variants that alternate. */

@@ -80,10 +80,10 @@ def length_ms(start: Start) -> float | None:
     return median(wall_ns(start, turns[0]) for turns in kept) / 1e6 if kept else None
 
 
-def by_length(starts: Sequence[Start], way: int, cost: Cost) -> dict[int, Spread]:
-    """The same for each length of turns that was asked for. It moves with them where turns are
-    short against what each leaves behind for the next one."""
-    lengths = sorted({start["asked_ms"] for start in starts})
-    found = {asked: over_starts([each for each in starts if each["asked_ms"] == asked], way, cost)
-             for asked in lengths}
-    return {asked: each for asked, each in found.items() if each}
+def by(starts: Sequence[Start], key: str, way: int, cost: Cost) -> dict[Any, Spread]:
+    """The same for each value of a key of starts: asked_ms, as it moves where turns are short
+    against what each leaves behind for the next one; ends, where both run."""
+    values = dict.fromkeys(each for start in starts if (each := start.get(key)) is not None)
+    found = {value: over_starts([each for each in starts if each.get(key) == value], way, cost)
+             for value in values}
+    return {value: each for value, each in found.items() if each}

@@ -2,6 +2,7 @@
 """The report of variants that took turns: what each took, what that decides, how it is known."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from copyscope.common.outcomes import MOST_REPEATS, UNDECIDED
@@ -12,6 +13,11 @@ from .page import plural
 
 Document = dict[str, Any]
 BESIDE = {"processor_time": "processor time", "wall_time": "time"}
+PLACES = {"together": "on one processor", "apart": "on two"}
+# What may move an answer: its key, its name, and a part of it in words.
+PARTS: tuple[tuple[str, str, Callable[[Document], str]], ...] = (
+    ("by_length", "the length of turns", lambda part: f"in turns of {part['asked_ms']} ms"),
+    ("by_place", "where both ends run", lambda part: PLACES[part["ends"]]))
 
 
 def percent(ratio: float) -> str:
@@ -88,15 +94,14 @@ def apart(data: Document, lengths: list[Document]) -> bool:
 
 
 def moved(data: Document) -> list[str]:
-    """Comparisons that come out otherwise by the length of turns."""
+    """Comparisons that come out otherwise by the length of turns, or by where both ends run."""
     said = []
     for each in data["comparisons"]:
-        lengths = each["processor_time"]["by_length"]
-        if lengths and apart(data, [one["ratio"] for one in lengths]):
-            by = listed([f"{bounds(one['ratio'])} in turns of {one['asked_ms']} ms"
-                         for one in lengths])
-            said.append(f"The processor time of {each['variant']} moves with the length of turns: "
-                        f"{by}.")
+        for key, what, told in PARTS:
+            parts = each["processor_time"].get(key)
+            if parts and apart(data, [one["ratio"] for one in parts]):
+                by = listed([f"{bounds(one['ratio'])} {told(one)}" for one in parts])
+                said.append(f"The processor time of {each['variant']} moves with {what}: {by}.")
     return said
 
 
@@ -127,6 +132,8 @@ def notes(data: Document) -> list[str]:
             "One start has no interval.",
             f"Alike: all of it within {data['alike_within'] * 100:g} %.",
             "Processor time is of both ends and of the kernel's softirq threads."]
+    if any(each.get("ends") for each in data["starts"]):
+        said.append("Both ends of a connection run on one processor and on two, in turn.")
     if others:
         said.append(f"Other programs used {min(others):.0f} to {max(others):.0f} % of the CPUs.")
     if lost:

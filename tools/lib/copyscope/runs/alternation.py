@@ -17,6 +17,7 @@ from copyscope.records.run_record import Record
 
 from . import launch
 from .launch import Run
+from .placement import CPUS, cpus_of
 
 # Counts of a short run are as exact as those of a long one.
 COUNTED_BYTES, LEAST_COUNTED, MOST_COUNTED = 16 << 20, 4, 2000
@@ -34,7 +35,7 @@ class Asked:
     least: int                  # starts
     most: int
     seconds: float
-    blocks_ms: tuple[int, ...] = BLOCKS_MS      # starts have these in turn
+    blocks_ms: tuple[int, ...] = BLOCKS_MS      # every two starts have these in turn
     cost: turns.Cost = turns.processor_ns       # whose ratio is to be narrow
     bases: tuple[int, ...] = ()     # whom each is held against; (): the first
     until: float = math.inf         # by time.monotonic(): no more than the least from then on
@@ -58,9 +59,12 @@ def run(name: str, words: tuple[str, ...], seconds: float, passes: str = launch.
 
 def start(asked: Asked, number: int) -> Record:
     """One start."""
-    block = asked.blocks_ms[number % len(asked.blocks_ms)]
+    placed = any(each.split("=")[0] == CPUS for each in asked.words)
+    # Of six starts each place has three.
+    block = asked.blocks_ms[number // 2 % len(asked.blocks_ms)]
     record = run(asked.variants, ("--alternate", asked.variants, "--block", str(block),
-                                  *asked.words), asked.seconds)
+                                  *asked.words, *([] if placed else cpus_of(number))),
+                 asked.seconds)
     check_complete(record)
     if record.at("machine.emulated"):
         raise Refused("this machine is emulated: times mean nothing here")

@@ -12,6 +12,7 @@ from copyscope.records import copies, turns
 from copyscope.records.run_record import Record
 
 from .alternation import Made
+from .placement import kind_of
 
 SCHEMA = "copyscope.alternation/1"
 
@@ -21,18 +22,24 @@ def interval(found: Spread | None) -> dict[str, Any] | None:
     return found and {"median": found.middle, "low": found.low, "high": found.high, "n": found.n}
 
 
-def decided(found: Spread | None, each_s: float,
-            lengths: dict[int, Spread] | None = None) -> dict[str, Any]:
+def decided(found: Spread | None, each_s: float) -> dict[str, Any]:
     """A ratio of what two took, and what it decides."""
     if found is None:
         return {"ratio": None, "outcome": UNDECIDED, "why": "no clock told it in a whole round",
-                "more_starts": None, "more_s": None, "by_length": []}
+                "more_starts": None, "more_s": None}
     told = answer(found)
     more_s = None if told.more is None else math.ceil(told.more * each_s)
     return {"ratio": interval(found), "outcome": told.outcome, "why": told.why or None,
-            "more_starts": told.more, "more_s": more_s,
-            "by_length": [{"asked_ms": asked, "ratio": interval(each)}
-                          for asked, each in (lengths or {}).items()]}
+            "more_starts": told.more, "more_s": more_s}
+
+
+def in_parts(starts: list[dict[str, Any]], way: int, cost: turns.Cost, each_s: float
+             ) -> dict[str, Any]:
+    """The same, and for each length of turns and each place of the ends alone."""
+    return {**decided(turns.over_starts(starts, way, cost), each_s), **{
+        name: [{key: value, "ratio": interval(ratio)}
+               for value, ratio in turns.by(starts, key, way, cost).items()]
+        for name, key in (("by_length", "asked_ms"), ("by_place", "ends"))}}
 
 
 def compared(starts: list[dict[str, Any]], way: int, each_s: float) -> dict[str, Any]:
@@ -40,11 +47,10 @@ def compared(starts: list[dict[str, Any]], way: int, each_s: float) -> dict[str,
     names = starts[0]["variants"]
     return {
         "variant": names[way], "with": names[0],
-        "processor_time": decided(turns.over_starts(starts, way, turns.processor_ns), each_s,
-                                  turns.by_length(starts, way, turns.processor_ns)),
-        "wall_time": decided(turns.over_starts(starts, way, turns.wall_ns), each_s,
-                             turns.by_length(starts, way, turns.wall_ns)),
-        "machine_time": decided(turns.machine_over_starts(starts, way), each_s)}
+        "processor_time": in_parts(starts, way, turns.processor_ns, each_s),
+        "wall_time": in_parts(starts, way, turns.wall_ns, each_s),
+        "machine_time": {**decided(turns.machine_over_starts(starts, way), each_s),
+                         "by_length": [], "by_place": []}}
 
 
 def variant(starts: list[dict[str, Any]], way: int) -> dict[str, Any]:
@@ -71,7 +77,7 @@ def start(record: Record) -> dict[str, Any]:
     """One start with all its turns."""
     found = record.at("experiment.alternation")
     return {"id": record.id, "others": record.times.others_share,
-            "length_ms": turns.length_ms(found), **found}
+            "ends": kind_of(record.workload("cpus")), "length_ms": turns.length_ms(found), **found}
 
 
 def document(made: Made, started: str, command: list[str]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from copyscope.records.ways import (
     told,
 )
 
-from .alternation import LEAST_STARTS, Asked, Made, count, make_starts
+from .alternation import LEAST_STARTS, Asked, Made, count, enough, start
 from .alternation_document import counted, decided, interval
 
 SCHEMA = "copyscope.ways/1"
@@ -70,7 +70,6 @@ def quantity(starts: list[turns.Start], way: int, base: int, cost: turns.Cost,
              each_s: float) -> dict[str, Any]:
     """One quantity of a way over that of what it is used in place of, and each start's."""
     found = decided(turns.over_starts(starts, way, cost, base), each_s)
-    del found["by_length"]
     return {**found, "starts": [round(each, 4)
                                 for each in turns.medians(starts, way, cost, base)]}
 
@@ -102,15 +101,43 @@ def bases_of(group: tuple[str, ...]) -> tuple[int, ...]:
                  for way, name in enumerate(group))
 
 
-def starts_of(found: Found, place: Place, size: int, group: tuple[str, ...],
-              until: float) -> tuple[Made, tuple[str, ...]] | None:
-    """The starts of a group at a size; without its last way, which registers memory, where that is
-    refused; None if the kernel refuses the others, too."""
+@dataclass
+class Job:
+    """Starts of some variants at a size, made one at a time: what disturbs this machine for a
+    minute then widens the interval of each answer, instead of moving one."""
+
+    asked: Asked
+    size: int
+    group: tuple[str, ...]
+    starts: list[Record] = field(default_factory=list)
+    spent_s: float = 0.0
+
+    def step(self) -> None:
+        """One start more."""
+        began = time.monotonic()
+        self.starts.append(start(self.asked, len(self.starts)))
+        self.spent_s += time.monotonic() - began
+
+    @property
+    def made(self) -> Made:
+        """What it made."""
+        return Made(self.starts, each_s=self.spent_s / len(self.starts))
+
+
+def job_of(place: Place, size: int, group: tuple[str, ...]) -> Job:
+    """Nothing is made yet."""
+    return Job(Asked(",".join(group), place.words(size), LEAST_STARTS, MOST_STARTS, SECONDS,
+                     BLOCKS_MS, bases=bases_of(group)), size, group)
+
+
+def begun(found: Found, place: Place, size: int, group: tuple[str, ...]) -> Job | None:
+    """A group at a size with its first start; without its last way, which registers memory, where
+    that is refused; None if the kernel refuses the others, too."""
     for tried in (group, group[:-1]):
-        asked = Asked(",".join(tried), place.words(size), LEAST_STARTS, MOST_STARTS, SECONDS,
-                      BLOCKS_MS, bases=bases_of(tried), until=until)
+        job = job_of(place, size, tried)
         try:
-            return make_starts(asked, lambda line: None), tried
+            job.step()
+            return job
         except Refused as error:
             if group == GROUPS[0]:
                 raise
@@ -120,42 +147,49 @@ def starts_of(found: Found, place: Place, size: int, group: tuple[str, ...],
     return None
 
 
+def in_turn(jobs: list[Job], until: float, tell: Callable[[str], None]) -> None:
+    """A start of each job, and again of each that has not enough, until the time is over."""
+    while jobs := [each for each in jobs if len(each.starts) < LEAST_STARTS or
+                   time.monotonic() < until and not enough(each.starts, each.asked)]:
+        for job in jobs:
+            tell(f"start {len(job.starts) + 1} of {size_text(job.size)}: "
+                 f"{listed([CALLS[name] for name in job.group if name in SOURCES])}")
+            job.step()
+
+
 def measure(place: Place, sizes: tuple[int, ...], budget_s: float,
             tell: Callable[[str], None]) -> Found:
     """Price the ways at each size, in about so many seconds."""
-    found, began = Found(), time.monotonic()
-    jobs = [(size, group) for size in sizes for group in GROUPS]
-    for number, (size, group) in enumerate(jobs):
-        tell(f"{number}/{len(jobs)} {size_text(size)}: "
-             f"{listed([CALLS[name] for name in group if name in SOURCES])}")
-        made = starts_of(found, place, size, group,
-                         began + FIRST_SHARE * budget_s * (number + 1) / len(jobs))
-        if made:
-            keep(found, *made, size)
+    found, began, jobs = Found(), time.monotonic(), []
+    for size in sizes:
+        for group in GROUPS:
+            tell(f"start 1 of {size_text(size)}")
+            jobs.append(begun(found, place, size, group))
+    made = [each for each in jobs if each]
+    in_turn(made, began + FIRST_SHARE * budget_s, tell)
+    for job in made:
+        keep(found, job.made, job.group, job.size)
     sharpen(found, place, began + budget_s, tell)
     return found
 
 
 def sharpen(found: Found, place: Place, until: float, tell: Callable[[str], None]) -> None:
     """Let each way that is undecided at a size take turns with what it is used in place of alone,
-    which makes more rounds; first those that fewest starts would decide. Such an answer replaces
-    the one before, whatever it is."""
+    which makes more rounds; of more than there is time for those that fewest starts would decide.
+    Such an answer replaces the one before, whatever it is."""
     cells = [(each["processor_time"]["more_starts"] or MOST_REPEATS, each["bytes"], name)
              for name, rows in found.rows.items() for each in rows
              if each["processor_time"]["outcome"] == UNDECIDED]
-    for number, (_, size, name) in enumerate(sorted(cells)):
-        left_s = until - time.monotonic()
-        if left_s <= 0:
-            return
-        tell(f"{number}/{len(cells)} {size_text(size)}: {CALLS[name]}")
-        pair = (BASES[SOURCES[name]], name)
-        made = make_starts(Asked(
-            ",".join(pair), place.words(size), LEAST_STARTS, MOST_STARTS, SECONDS, BLOCKS_MS,
-            until=time.monotonic() + left_s / (len(cells) - number)), lambda line: None)
+    # A start is that long at least, and as much again is around it.
+    fit = int((until - time.monotonic()) / (2 * SECONDS * LEAST_STARTS))
+    jobs = {(name, size): job_of(place, size, (BASES[SOURCES[name]], name))
+            for _, size, name in sorted(cells)[:max(0, fit)]}
+    in_turn(list(jobs.values()), until, tell)
+    for (name, size), job in jobs.items():
         rows = found.rows[name]
-        starts = [each.at("experiment.alternation") for each in made.starts]
         at = next(at for at, each in enumerate(rows) if each["bytes"] == size)
-        rows[at] = row(starts, pair, name, size, made.each_s)
+        starts = [each.at("experiment.alternation") for each in job.starts]
+        rows[at] = row(starts, job.group, name, size, job.made.each_s)
 
 
 def count_all(found: Found, place: Place, tell: Callable[[str], None]) -> None:
