@@ -40,6 +40,7 @@ def fixture_asked(monkeypatch):
         data = alternated.record(run.arguments, took) if run.arguments[0] == "--alternate" else REAL["A3-host"]
         return SimpleNamespace(status=0, stderr="", said=json.dumps(data))
     monkeypatch.setattr(launch, "make", make)
+    monkeypatch.setattr(ways.time, "sleep", lambda _: None)
     monkeypatch.setattr(launch, "check_built", lambda _: None)
     return asked
 
@@ -78,6 +79,11 @@ def test_starts_of_all_sizes_take_turns_with_ends_on_one_core_and_on_two(asked, 
     assert len({(run[1], run[4]) for run in turns[:7]}) == 7 and turns[7][1:5] == turns[0][1:5]
     first = [run[run.index("--cpus") + 1] for run in turns if (run[1], run[4]) == (turns[0][1], turns[0][4])]
     assert first == ["4,6,7", "4,6,7/6,7,4", "6,7,4", "6,7,4/7,4,6", "7,4,6", "7,4,6/4,6,7"]
+    # They are as far apart in time as those of an alternation.
+    slept = []
+    monkeypatch.setattr(ways.time, "sleep", slept.append)
+    answer(capsys, "--sizes", "4k")
+    assert sum(each > 3 for each in slept) == 10
     monkeypatch.setattr(placement, "cores", lambda: [4])
     asked.clear()
     answer(capsys)

@@ -201,6 +201,21 @@ def test_an_answer_that_moves_with_where_both_ends_run_is_told():
         " ".join(" ".join(alternation.lines(data)).split())
 
 
+def test_starts_are_apart_in_time(monkeypatch):
+    now, began = [0.0], []
+
+    def one(_asked, _number):
+        began.append(now[0])
+        now[0] += 1
+        return Told(made_start(random.Random(len(began)), 1.4))
+    monkeypatch.setattr(runs, "start", one)
+    monkeypatch.setattr(runs.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(runs.time, "sleep", lambda s: now.__setitem__(0, now[0] + s))
+    runs.make_starts(runs.Asked("A1,A3", (), 3, 3, 1.0, every_s=4), lambda _: None)
+    runs.make_starts(runs.Asked("A1,A3", (), 2, 2, 1.0), lambda _: None)
+    assert began == [0, 4, 8, 9, 10]
+
+
 def test_words_of_each_run_are_passed_on_and_others_are_not():
     options, rest = command.build_parser().parse_known_args(
         ["--alternate", "A1,A3", "64k", "--starts", "7", "1", "--path", "lo", "--json=-", "--pass", "timed", "-q"])

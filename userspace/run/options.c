@@ -53,7 +53,7 @@ enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, 
        KEY_JSON, KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_MODULES, KEY_READERS, KEY_SENDERS, KEY_LISTENERS, KEY_CPUS, KEY_MEMLOCK,
        KEY_OPTMEM, KEY_ARCH, KEY_COST, KEY_VERIFY, KEY_BEHAVIOURS, KEY_PASS, KEY_COUNTERS,
        KEY_LAWS, KEY_EXACT, KEY_COLOR, KEY_LIST, KEY_RUNS,
-       KEY_ALTERNATE, KEY_BLOCK, KEY_STARTS };
+       KEY_ALTERNATE, KEY_BLOCK, KEY_STARTS, KEY_EVERY };
 
 /* Enough for one notification: an skb without payload, as sock_omalloc charges it, and some
  * more. */
@@ -87,8 +87,9 @@ static const struct argp_option option_table[] = {
 	{ "seconds", KEY_SECONDS, "S", 0, "stop after S seconds (default 2)", 1 },
 	{ "alternate", KEY_ALTERNATE, "LIST", 0,
 	  "in place of VARIANT: two to 8, with commas, take turns in each connection, and are compared", 1 },
-	{ "block", KEY_BLOCK, "MS", 0, "how long an end works in a turn, about (default 2 and, in every other start, 6)", 1 },
+	{ "block", KEY_BLOCK, "MS", 0, "how long an end works in a turn, about (default 2 and 6, each in two starts)", 1 },
 	{ "starts", KEY_STARTS, "N", 0, "how often the two ends start, for S seconds each (default 6 of 1 s, up to 30 until it is decided)", 1 },
+	{ "every", KEY_EVERY, "S", 0, "of --alternate: seconds from one start to the next, at least (default 4)", 1 },
 	{ "memlock", KEY_MEMLOCK, "BYTES", 0,
 	  "RLIMIT_MEMLOCK of both ends: how much may be in flight by reference", 1 },
 	{ "optmem", KEY_OPTMEM, "BYTES", 0,
@@ -297,6 +298,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_BLOCK:
 		o->plan.block_ms = options_whole(arg, 1, BLOCK_MS_MOST, "--block");
 		break;
+	case KEY_EVERY:
+		options_fail("--every %s goes with --alternate of tools/trace_run", arg);
 	case KEY_STARTS:
 		options_fail("--starts %s goes with --alternate of tools/trace_run", arg);
 	case KEY_BACKEND:

@@ -34,7 +34,7 @@ from .text import by_turns, lines
 from .verified import Verified
 
 PROGRAM, FRONT = BUILD / "watch", ROOT / "tools/copyscope"
-SECONDS = 10.0
+SECONDS = 3.0
 FINE, PAYING, UNUSABLE, REFUSED, OPEN = 0, 1, 2, 3, 4
 # Words that ask more closely, and have a command of their own.
 MODES, TOOLS = ("crossover", "predict"), ROOT / "tools"
@@ -219,7 +219,7 @@ def document(record: Watched, found: list[Advice],
         of_all[number]["verified"] = [{
             "way": one.way, "outcome": one.outcome, "held": one.held, "ratio": {
                 "median": one.ratio.middle, "low": one.ratio.low, "high": one.ratio.high,
-                "n": one.ratio.n}} for one in each]
+                "n": one.ratio.n}, "change": vars(one.per_gb)} for one in each]
     return {"schema": "copyscope.advice/1", "made": now_utc(), "record": record.data["id"],
             "machine": record.data["machine"], "processes": of_all}
 

@@ -8,14 +8,23 @@ from typing import Any
 
 from copyscope.common.outcomes import PAYS as TAKES_LESS, UNDECIDED, answer, inverse
 from copyscope.common.spread import Spread
-from copyscope.model.changes import BY_RING, FILE_READ, OF_FILES, RING, RING_ZEROCOPY, ZEROCOPY
+from copyscope.model.changes import (
+    BY_RING,
+    FILE_READ,
+    GB,
+    OF_FILES,
+    RING,
+    RING_ZEROCOPY,
+    ZEROCOPY,
+    Change,
+)
 from copyscope.model.choice import LEAVE, PAYS, PLAIN, Choice
 from copyscope.records.sizes import Bucket, chief_sizes
 from copyscope.report.alternation import percent
 from copyscope.runs import ways
 from copyscope.runs.ways import Place
 
-from .advice import Advice
+from .advice import Advice, by_ring
 
 MOST_SIZES, BUDGET_S = 3, 45.0
 # The variant of trace_run that sends so; sendfile of mapped files takes no turns.
@@ -32,6 +41,7 @@ class Verified:
     said: str
     ratio: Spread
     outcome: str
+    per_gb: Change
 
     @property
     def held(self) -> bool | None:
@@ -67,8 +77,10 @@ def still_open(advice: Advice, told: Sequence[Verified]) -> bool:
                eligible(advice, each.way) for each in told)
 
 
-def weighed(rows: list[dict[str, Any]], bytes_of: dict[int, int], least: int) -> Spread | None:
-    """The ratio over several sizes, each by what its bytes take: of what both take together."""
+def weighed(rows: list[dict[str, Any]], bytes_of: dict[int, int], least: int
+            ) -> tuple[Spread, float] | None:
+    """The ratio over several sizes, each by what its bytes take: of what both take together. And
+    what the one that is there takes, in ns a byte of all."""
     used = [0.0, 0.0, 0.0, 0.0]
     starts = []
     for row in rows:
@@ -79,7 +91,15 @@ def weighed(rows: list[dict[str, Any]], bytes_of: dict[int, int], least: int) ->
         used = [used[0] + before, *(all_ + before * ratio[end] for all_, end in
                                     zip(used[1:], ("median", "low", "high")))]
         starts.append(ratio["n"])
-    return Spread(*(each / used[0] for each in used[1:]), min(starts)) if starts else None
+    if not starts:
+        return None
+    return Spread(*(each / used[0] for each in used[1:]), min(starts)), \
+        used[0] / max(1, sum(bytes_of.values()))
+
+
+def change_of(ratio: Spread, per_byte: float) -> Change:
+    """What a ratio changes for each GB, of what is there now."""
+    return Change(*((each - 1) * per_byte * GB for each in (ratio.middle, ratio.low, ratio.high)))
 
 
 def of_choice(choice: Choice, found: ways.Found, bytes_of: dict[int, int]) -> Verified | None:
@@ -87,12 +107,15 @@ def of_choice(choice: Choice, found: ways.Found, bytes_of: dict[int, int]) -> Ve
     rows = found.rows.get(VARIANTS.get(choice.way, ""))
     # A threshold that is advised lies at the beginning of a range, a size that was measured in it.
     least = choice.best.from_bytes if choice.verdict == PAYS and choice.way != PLAIN else 0
-    ratio = weighed(rows, bytes_of, least) if rows else None
-    if ratio is None:
+    found_of = weighed(rows, bytes_of, least) if rows else None
+    if found_of is None:
         return None
+    ratio, per_byte = found_of
     if choice.way == PLAIN:
-        ratio = inverse(ratio)
-    return Verified(choice.way, choice.verdict, ratio, answer(ratio).outcome)
+        # What is there is the way by reference.
+        ratio, per_byte = inverse(ratio), per_byte * ratio.middle
+    return Verified(choice.way, choice.verdict, ratio, answer(ratio).outcome,
+                    change_of(ratio, per_byte))
 
 
 def verify(advice: Advice, tell: Callable[[str], None]) -> list[Verified]:
@@ -103,5 +126,7 @@ def verify(advice: Advice, tell: Callable[[str], None]) -> list[Verified]:
                 for size in sizes}
     found = ways.measure(Place(advice.way.path, advice.connections), tuple(sizes), BUDGET_S, tell)
     tell("")
-    told = (of_choice(each, found, bytes_of) for each in advice.choices)
+    # What a ring sends by reference takes turns with a ring's copy, and not with send().
+    told = (of_choice(each, found, bytes_of) for each in advice.choices
+            if each.way != PLAIN or not by_ring(advice.process))
     return [each for each in told if each]

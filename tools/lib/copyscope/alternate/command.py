@@ -30,6 +30,7 @@ def build_parser() -> cli.Parser:
     add("--starts", type=cli.whole(1, MOST_STARTS))
     add("--seconds", type=cli.seconds, default=SECONDS)
     add("--block", type=cli.whole(1, 1000))
+    add("--every", type=cli.whole(0, 3600), default=runs.EVERY_S)
     add("--json")
     add("--quiet", "-q", action="store_true")
     # Passes of turns are timed; their report has neither laws nor sites.
@@ -53,7 +54,8 @@ def act(words: list[str]) -> int:
     least, most = (options.starts,) * 2 if options.starts else \
         (runs.LEAST_STARTS, runs.MOST_STARTS)
     wanted = runs.Asked(options.alternate, tuple(rest), least, most, options.seconds,
-                        (options.block,) if options.block else runs.BLOCKS_MS)
+                        (options.block,) if options.block else runs.BLOCKS_MS,
+                        every_s=options.every)
     launch.check_built(launch.HOST)
     with ExitStack() as stack:
         # Before the work.

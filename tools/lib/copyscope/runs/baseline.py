@@ -8,16 +8,21 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from copyscope.common.errors import CommandError, Refused
 from copyscope.common.programs import kill_with_parent
 from copyscope.common.tree import BUILD, ROOT
 from copyscope.records import documents
 
+from .launch import BAR, overwrite
+
 PROGRAM = BUILD / "baseline"
 # What measures another host.
 FAR = ("/usr/bin/python3", "-SB", ROOT / "tools/lib/launch.py",
        "copyscope.dispatch.far_run", "baseline")
+# A row's own value, beside its curve, is not used: as few runs of it as there can be.
+ONCE = ("--runs", "2")
 INVALID = 1                 # exit status: a row did not prove what it measures
 ATTEMPTS = 3                # other programs can disturb a proof
 # Measured in turn: so often, but none is begun that would end later; two make an interval.
@@ -102,14 +107,29 @@ def measure_in_turn(rows: tuple[str, ...], optional: tuple[str, ...] = (),
     """Measure the curves of rows roughly, one after the other and all of them again: what slows
     the machine for some seconds then widens their intervals instead of their differences. `far`
     are the words that name another host."""
-    program = FAR if far else (PROGRAM,)
     turns: list[bytes] = []
     began = time.monotonic()
     while len(turns) < TURNS:
         spent = time.monotonic() - began
         if len(turns) >= LEAST_TURNS and spent * (len(turns) + 1) / len(turns) > MOST_SECONDS:
             break
-        # A row's own value, beside its curve, is not used: as few runs of it as there can be.
-        turns.append(measure(rows, quick=True, optional=optional, more=("--runs", "2", *far),
-                             program=program))
+        turns.append(measure(rows, quick=True, optional=optional, more=(*ONCE, *far), program=FAR)
+                     if far else one_turn(rows, optional, len(turns)))
+    overwrite("")
     return joined(turns)
+
+
+def one_turn(rows: tuple[str, ...], optional: tuple[str, ...], number: int) -> bytes:
+    """A record of all rows, measured one by one, with a bar."""
+    whole: dict[str, Any] = {}
+    all_of = (*rows, *optional)
+    for place, row in enumerate(all_of):
+        full = BAR * place // len(all_of)
+        overwrite(f"[{'#' * full}{'.' * (BAR - full)}] prices, turn {number + 1} of "
+                  f"{LEAST_TURNS} to {TURNS}: {row}")
+        required = () if row in optional else (row,)
+        found = json.loads(measure(required, quick=True, optional=() if required else (row,),
+                                   more=ONCE))
+        whole.setdefault("rows", []).extend(found.pop("rows"))
+        whole = {**found, **whole}
+    return json.dumps(whole).encode()

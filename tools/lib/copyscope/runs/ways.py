@@ -2,6 +2,7 @@
 """Prices every way to send that a kernel has, on one path, by turns; makes the document."""
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable
@@ -25,7 +26,7 @@ from copyscope.records.ways import (
     told,
 )
 
-from .alternation import LEAST_STARTS, Asked, Made, count, enough, start
+from .alternation import EVERY_S, LEAST_STARTS, Asked, Made, count, enough, start
 from .alternation_document import counted, decided, interval
 
 SCHEMA = "copyscope.ways/1"
@@ -111,10 +112,13 @@ class Job:
     group: tuple[str, ...]
     starts: list[Record] = field(default_factory=list)
     spent_s: float = 0.0
+    began: float = -math.inf    # by time.monotonic(): its last start
+    refused: str = ""           # why it can make no more: others may take what a limit allows
 
     def step(self) -> None:
-        """One start more."""
-        began = time.monotonic()
+        """One start more, not too soon after the last one."""
+        time.sleep(max(0.0, self.began + EVERY_S - time.monotonic()))
+        self.began = began = time.monotonic()
         self.starts.append(start(self.asked, len(self.starts)))
         self.spent_s += time.monotonic() - began
 
@@ -149,12 +153,16 @@ def begun(found: Found, place: Place, size: int, group: tuple[str, ...]) -> Job 
 
 def in_turn(jobs: list[Job], until: float, tell: Callable[[str], None]) -> None:
     """A start of each job, and again of each that has not enough, until the time is over."""
-    while jobs := [each for each in jobs if len(each.starts) < LEAST_STARTS or
-                   time.monotonic() < until and not enough(each.starts, each.asked)]:
+    while jobs := [each for each in jobs if not each.refused and (
+            len(each.starts) < LEAST_STARTS or
+            time.monotonic() < until and not enough(each.starts, each.asked))]:
         for job in jobs:
             tell(f"start {len(job.starts) + 1} of {size_text(job.size)}: "
                  f"{listed([CALLS[name] for name in job.group if name in SOURCES])}")
-            job.step()
+            try:
+                job.step()
+            except Refused as error:
+                job.refused = str(error)
 
 
 def measure(place: Place, sizes: tuple[int, ...], budget_s: float,
@@ -168,7 +176,12 @@ def measure(place: Place, sizes: tuple[int, ...], budget_s: float,
     made = [each for each in jobs if each]
     in_turn(made, began + FIRST_SHARE * budget_s, tell)
     for job in made:
-        keep(found, job.made, job.group, job.size)
+        if len(job.starts) >= LEAST_STARTS:
+            keep(found, job.made, job.group, job.size)
+            continue
+        for name in job.group:
+            if name in SOURCES:
+                found.absent.setdefault(name, {})[job.size] = job.refused
     sharpen(found, place, began + budget_s, tell)
     return found
 
@@ -186,6 +199,8 @@ def sharpen(found: Found, place: Place, until: float, tell: Callable[[str], None
             for _, size, name in sorted(cells)[:max(0, fit)]}
     in_turn(list(jobs.values()), until, tell)
     for (name, size), job in jobs.items():
+        if len(job.starts) < LEAST_STARTS:
+            continue
         rows = found.rows[name]
         at = next(at for at, each in enumerate(rows) if each["bytes"] == size)
         starts = [each.at("experiment.alternation") for each in job.starts]
