@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -80,6 +82,22 @@ def test_the_kept_page_is_whole_and_short_as_markdown():
         pytest.skip("results/claims is not here: a release has no results")
     assert not lost_links(kept, pages_of(kept))
     assert (kept / "README.md").stat().st_size < MOST_MARKDOWN
+
+
+@pytest.mark.long
+def test_the_kept_page_and_verdicts_are_what_the_kept_records_make(tmp_path):
+    """Links are as from there."""
+    kept = ROOT / "results" / "claims"
+    if not (kept / "index.html").is_file():
+        pytest.skip("results/claims is not here: a release has no results")
+    results = tmp_path / "results"
+    shutil.copytree(ROOT / "results", results, ignore=shutil.ignore_patterns("runs"))
+    assert command.act(["report", str(results), "--out", str(results / "claims")]) == 0
+    away = os.path.relpath(ROOT, results / "claims")
+    for file in kept.iterdir():
+        text = (results / "claims" / file.name).read_text(encoding="utf-8")
+        assert text.replace(away, "../..") == file.read_text(encoding="utf-8"), \
+            f"{file.name}: run tools/claims report --out results/claims"
 
 
 def test_answers_come_first_and_each_leads_to_what_shows_it(folder, pages):
