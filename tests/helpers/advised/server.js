@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0
+// An HTTP server of Node. usage: server.js ADDRESS PORT FILE
+const fs = require("fs"), http = require("http");
+const [address, port, file] = process.argv.slice(2);
+const body = fs.readFileSync(file);
+
+http.createServer((_, response) => {
+	response.writeHead(200, { "Content-Length": body.length });
+	response.end(body);
+}).listen(Number(port), address);
