@@ -7,14 +7,13 @@ import json
 import os
 import random
 import re
-import resource
 import shutil
 import socket
 import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from copyscope.common.programs import kill_with_parent
 from copyscope.common.spread import Spread, spread
 from helpers import foreign
 
-from .programs import HTTP, POSTGRES, REDIS, ROOT, STREAM, Place, Program, Start
+from .programs import HTTP, POSTGRES, REDIS, ROOT, Place, Program
 
 PAIRS, BLOCK_BYTES, WATCH_S = 9, 96 << 20, 3
 CONNECTIONS = 2
