@@ -97,6 +97,21 @@ def test_what_cannot_be_registered_is_left_out_alone(asked, capsys):
     assert "Not measured, SEND_ZC, registered at 1 MiB: raise RLIMIT_MEMLOCK." in " ".join(said.split())
 
 
+def test_a_start_that_is_refused_later_ends_its_own_answer_alone(asked, capsys, monkeypatch):
+    make = launch.make
+
+    def refusing(run, *more):
+        words = run.arguments
+        if "uring-zc-fixed" in words[1] and words[4] == "65536" and sum(each[:5] == words[:5] for each in asked) == 1:
+            launch.refuse(run, None, launch.EXIT_REFUSED, "raise RLIMIT_MEMLOCK")
+        return make(run, *more)
+    monkeypatch.setattr(launch, "make", refusing)
+    data, _ = answer(capsys, "--sizes", "4k,64k")
+    assert {each["variant"]: each["bytes"] for each in data["absent"]} == {
+        name: [65536] for name in ("uring", "uring-zc", "uring-zc-fixed")}
+    assert {len(way["sizes"]) for way in data["ways"] if not way["variant"].startswith("uring")} == {2}
+
+
 def test_many_paths_are_kept_and_those_that_are_there_are_not_measured_again(asked, capsys, tmp_path):
     words = ["--path", "lo,veth", "--threads", "1,4", "--sizes", "4k", "--quiet", "--out", str(tmp_path / "new")]
     assert command.main(words) == 0
