@@ -90,9 +90,14 @@ def added(values: list) -> Any:
 
 
 def part(record: dict, pids: set[int]) -> dict:
-    """What a record of many programs says of the processes of one: its laws are those of its sockets."""
-    own = {kind: [each for each in record[kind] if each["pid"] in pids]
-           for kind in ("processes", "sockets", "verdicts")}
+    """What a record of many programs says of the processes of one: its laws are those of its sockets. What they took
+    from a listener is theirs, also where nothing showed whose: a socket that was only spliced from, and that a ring
+    still held when its process had gone."""
+    def is_own(each: dict) -> bool:
+        return bool({each["pid"], each.get("listener_pid")} & pids)
+    rows = [pair for pair in zip(record["processes"], record["verdicts"]) if is_own(pair[0])]
+    own = {"processes": [process for process, _ in rows], "verdicts": [verdict for _, verdict in rows],
+           "sockets": [each for each in record["sockets"] if is_own(each)]}
     # One that began no process that the watch saw moved nothing there.
     sums = [each["sum"] for each in own["processes"]]
     empty = {**record["total"], "other": []}
