@@ -15,7 +15,7 @@ endif
 
 # Clang warns before it makes code, and of programs of bpf/, which it compiles anyway, in each build.
 CLANG_FLAGS  := -Werror -Wno-missing-field-initializers -DCOPYSCOPE_VERSION='""' -fsyntax-only
-CLANG_READ   := $(patsubst $(BUILD)/%.o,$(BUILD)/clang/%.read,$(filter-out %.bpf.o,$(sort $(OBJECTS) $(BASE_OBJ) \
+CLANG_READ   := $(patsubst $(BUILD)/%.o,$(BUILD)/clang/%.read,$(filter-out %.bpf.o $(COLLECTOR_MAIN),$(sort $(OBJECTS) $(BASE_OBJ) \
 	$(CACHES_OBJ) $(BUILD)/studies/plugin/follow.o $(PLUGIN_TESTS:%=%.o) $(PLUGIN_SRC:%.c=$(BUILD)/%.o))))
 
 # In a folder of its own, so that no program is made in two ways. Optimised code with sanitizers in it warns of what
