@@ -43,7 +43,7 @@ ELSEWHERE = {
     "--rounds 3 --json a.json": "tests/host/test_baseline_rows.py", "./tools/baseline agree": "tests/host/test_baseline_rows.py",
     "redis-": "tests/host/test_watch_subjects.py", "./tools/copyscope watch --host": "tests/host/test_watch_far.py", "./tools/copyscope fleet": "tests/host/test_fleet.py",
     "./tools/crossover A2 A3 --path peer": "tests/host/test_peer.py",
-    "./tools/advise --path lo,veth": "tests/unit/test_advise_path.py", "advise -p 1234 --verify": "tests/unit/test_advise.py",
+    "./tools/advise --host": "tests/host/test_advise.py", "./tools/copyscope run --host": "tests/host/test_run_far.py",
     "./tools/claims report": "studies/tests/test_claims_page.py",
     "./tools/crossover --ways": "tests/unit/test_pairs.py", "./tools/crossover --profile": "tests/unit/test_pairs.py",
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Numbers and sentences as people read them on a terminal. */
+/* Numbers, and text that is folded, as people read them on a terminal. */
 #ifndef COPYSCOPE_TEXT_H
 #define COPYSCOPE_TEXT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How each number of a watch is known, which kind of sentence each process gets. Pure. */
+/* How each number of a watch is known, which verdict each process gets. Pure. */
 #ifndef COPYSCOPE_WATCH_BOOKS_WATCH_JUDGE_H
 #define COPYSCOPE_WATCH_BOOKS_WATCH_JUDGE_H
 
