@@ -64,8 +64,8 @@ class Watched:
     def says(self, phrases: tuple[str, ...]) -> bool:
         """Is one of the phrases in a sentence of its?"""
         pids = {each["pid"] for each in self.processes}
-        return any(phrase in each for each in all_told(self.record)
-                   for phrase in phrases if each["pid"] in pids)
+        said = [told for told, each in zip(all_told(self.record), self.record["verdicts"]) if each["pid"] in pids]
+        return any(phrase in told for told in said for phrase in phrases)
 
     @property
     def called_clean(self) -> bool:
