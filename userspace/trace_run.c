@@ -29,11 +29,6 @@
 #include "userspace/run/supervise.h"
 #include "userspace/run/timed.h"
 
-/* Whether this is part of one static file (userspace/collector), which is the workload, too. */
-#ifndef ONE_FILE
-#define ONE_FILE false
-#endif
-
 enum { EXIT_FINE, EXIT_BROKEN, EXIT_USAGE, EXIT_REFUSED };
 
 struct run {
@@ -297,9 +292,10 @@ static int begin(struct run *run, const struct try *t)
 	return run->record_file.file || run->peer.far ? 0 : reserve(run, name);
 }
 
+/* The one static file (userspace/collector) is the workload, too. */
 static void find_workload(struct run *run)
 {
-	if (ONE_FILE)
+	if (tree_is_none)
 		snprintf(run->workload, sizeof(run->workload), "/proc/self/exe");
 	else
 		tree_path("build/workload", run->workload, sizeof(run->workload));

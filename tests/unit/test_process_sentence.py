@@ -22,6 +22,7 @@ LOCAL = {"cause": "local delivery", "site": "late_copy", "remedy": "send elsewhe
 TAP = {"cause": "packet tap on tx", "site": "late_copy", "remedy": "stop the packet capture"}
 ARRIVED = {"cause": "arrival on this machine", "site": "late_copy", "remedy": "look at it"}
 TUN = {"cause": "tun", "site": "late_copy", "remedy": "route around it"}
+READS = ("rx_copy", "rx_discard", "rx_direct", "returned_bytes", "passed_on_bytes")
 # What a phrase claims, in whichever words, beside what `odd.words` holds: and what must be known for it.
 CLAIMED = [
     ("not copied by send", ("tx_splice", "accepted_bytes")), ("ignored", ("unset_sends",)),
@@ -29,8 +30,7 @@ CLAIMED = [
     ("refused", ("enobufs",)), ("option memory", ("refused_optmem",)), ("RLIMIT_MEMLOCK", ("refused_memlock",)),
     ("in at least", ("zerocopy_sends",)), ("on average", ("send_calls", "accepted_bytes")),
     ("receivers are on this machine", ("accepted_bytes",)), ("received ", ("returned_bytes",)),
-    ("MSG_PEEK", words_of := ("rx_copy", "rx_discard", "rx_direct", "returned_bytes", "passed_on_bytes")),
-    ("all copied by recv", words_of)]
+    ("MSG_PEEK", READS), ("all copied by recv", READS)]
 
 
 class Made:

@@ -20,7 +20,7 @@ define compile_main
 $(BUILD)/userspace/collector/$(basename $(notdir $(1)))_main.o: $(1) Makefile
 	$$(call msg,CC,$$@)
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CC) $$(CFLAGS) $$(CPPFLAGS) -DONE_FILE=true -Dmain=$(basename $(notdir $(1)))_main -c $$< -o $$@
+	$$(Q)$$(CC) $$(CFLAGS) $$(CPPFLAGS) -Dmain=$(basename $(notdir $(1)))_main -c $$< -o $$@
 endef
 $(foreach source,$(MAIN_SRC),$(eval $(call compile_main,$(source))))
 

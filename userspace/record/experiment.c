@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Look-ups in what was arranged: its ends, its passes, its name. */
+/* Look-ups in what was arranged: its ends and its passes. */
 #include "userspace/record/experiment.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 
 int record_arrange(struct record *r)
 {

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 from copyscope import cli
@@ -24,7 +23,7 @@ from copyscope.common.needs import provide_program
 from copyscope.common.programs import TERM_WITH_PARENT
 from copyscope.common.releases import prefix_of
 from copyscope.common.tree import GUEST
-from copyscope.files.record_file import RecordFile, make_runs_folder
+from copyscope.files.record_file import RecordFile, new_in_runs
 from copyscope.records.run_record import Record
 from copyscope.report import run
 from copyscope.report.look import look_of
@@ -185,8 +184,7 @@ def place_of(options, releases: list[str]) -> str:
     """Name the file that the record goes to."""
     if options.json is not None:
         return options.json
-    now = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
-    return str(make_runs_folder() / f"{now}-{'-'.join(releases)}-{os.getpid()}.json")
+    return str(new_in_runs("-".join(releases)))
 
 
 def act(arguments: list[str]) -> int:

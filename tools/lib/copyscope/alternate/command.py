@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-import time
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 from copyscope import cli
 from copyscope.common.text import now_utc
-from copyscope.files.record_file import RecordFile, make_runs_folder
+from copyscope.files.record_file import RecordFile, new_in_runs
 from copyscope.report import alternation
 from copyscope.runs import alternation as runs, launch
 from copyscope.runs.alternation_document import document
@@ -41,12 +38,6 @@ def build_parser() -> cli.Parser:
     return parser
 
 
-def kept_at() -> Path:
-    """Where a document goes for which nobody names a place."""
-    at = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
-    return make_runs_folder() / f"{at}-alternate-{os.getpid()}.json"
-
-
 def act(words: list[str]) -> int:
     """Do what the words ask for."""
     started = now_utc()
@@ -60,7 +51,7 @@ def act(words: list[str]) -> int:
     with ExitStack() as stack:
         # Before the work.
         file = None if options.json == "-" else \
-            stack.enter_context(RecordFile(options.json or kept_at()))
+            stack.enter_context(RecordFile(options.json or new_in_runs("alternate")))
         made = runs.make(wanted, (lambda line: None) if options.quiet else launch.overwrite)
         launch.overwrite("")
         data = document(made, started, ["./tools/trace_run", *words])

@@ -191,6 +191,21 @@ def collected(link: Link, looks: dict[str, str] | None,
     return (Refused.status if status == FAILED else status), printer.record
 
 
+def checked(host: str | None) -> str:
+    """The name of a host, which ssh takes for no option."""
+    if not host or host.startswith("-"):
+        raise Unusable(f"{HOST} names no host: give [USER@]HOST")
+    return host
+
+
+def only_link(host: str, ssh: list[str], words: list[str]) -> Link:
+    """The link of a command that has no other: what ends the command ends what runs there."""
+    link = Link(host, ssh, words, tells=True)
+    for each in (signal.SIGINT, *programs.passed_on()):
+        signal.signal(each, link.stop)
+    return link
+
+
 def split(own: list[str]) -> tuple[list[str], list[str]]:
     """The words of --ssh, and those that are for the collector."""
     command = value_of(own, SSH, "'ssh -p 2222'")
@@ -228,13 +243,10 @@ def watch(words: list[str]) -> int:
         if host is not None:
             raise Unusable(f"{HOST} and {HOSTS} exclude each other: write it into the file, too")
         return far_hosts.watch(hosts, ssh, rest, file)
-    if not host or host.startswith("-"):
-        raise Unusable(f"{HOST} names no host: give [USER@]HOST")
+    host = checked(host)
     if file and file != "-":
         RecordFile(file).close()
-    link = Link(host, ssh, rest, tells=True)
-    for each in (signal.SIGINT, *programs.passed_on()):
-        signal.signal(each, link.stop)
+    link = only_link(host, ssh, rest)
     try:
         return collected(link, None if file == "-" or set(QUIET) & set(own) else looks, file)[0]
     except CommandError as error:

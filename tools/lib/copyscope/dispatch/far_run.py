@@ -5,17 +5,13 @@ nothing (far.sh)."""
 from __future__ import annotations
 
 import re
-import signal
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from os import getpid
 from pathlib import Path
 
 from copyscope import cli
-from copyscope.common import programs
 from copyscope.common.errors import CommandError, Refused, Unusable, shown
-from copyscope.files.record_file import RecordFile, make_runs_folder
+from copyscope.files.record_file import RecordFile, new_in_runs
 from copyscope.records import documents
 from copyscope.records.load import record_of
 
@@ -78,9 +74,7 @@ def told(link: far.Link) -> tuple[int, bytes]:
 
 def place(host: str) -> str:
     """Where a record goes that nobody named a file for."""
-    name = re.sub(r"[^A-Za-z0-9.-]+", "-", host.rpartition("@")[2])
-    stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
-    return str(make_runs_folder() / f"{stamp}-{name}-{getpid()}.json")
+    return str(new_in_runs(re.sub(r"[^A-Za-z0-9.-]+", "-", host.rpartition("@")[2])))
 
 
 def keep(work: Work, text: str, host: str, file: str) -> None:
@@ -97,16 +91,12 @@ def act(word: str, words: list[str]) -> int:
     """Do it there, keep its record and print its report. The exit status is that of the program."""
     work = WORKS[word]
     check(work, words)
-    host = cli.value_of(words, far.HOST, "[USER@]HOST") or ""
-    if not host or host.startswith("-"):
-        raise Unusable(f"{far.HOST} names no host: give [USER@]HOST")
+    host = far.checked(cli.value_of(words, far.HOST, "[USER@]HOST"))
     ssh, rest = far.split(words)
     file = cli.value_of(words, far.RECORD, "record.json") or place(host)
     if file != "-":
         RecordFile(file).close()
-    link = far.Link(host, ssh, [word, *rest, far.RECORD, "-"], tells=True)
-    for each in (signal.SIGINT, *programs.passed_on()):
-        signal.signal(each, link.stop)
+    link = far.only_link(host, ssh, [word, *rest, far.RECORD, "-"])
     try:
         status, text = told(link)
         if text:

@@ -8,6 +8,7 @@ import errno
 import fcntl
 import os
 import stat
+import time
 from pathlib import Path
 
 from copyscope.common.errors import CommandError, Unusable
@@ -26,6 +27,12 @@ def make_runs_folder() -> Path:
     """Have that folder there."""
     OutputFolder.at(runs_folder(), advice="name another by COPYSCOPE_RUNS").close()
     return runs_folder()
+
+
+def new_in_runs(name: str) -> Path:
+    """A file in that folder for what is made now; the name tells of what it is."""
+    stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
+    return make_runs_folder() / f"{stamp}-{name}-{os.getpid()}.json"
 
 
 PATH_MAX, NAME_MAX = 4095, 255

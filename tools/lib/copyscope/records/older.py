@@ -143,12 +143,18 @@ def whole(value: Any, counted: list[str], probed: bool) -> Any:
     return found
 
 
+def of_today(old: dict[str, Any]) -> dict[str, Any]:
+    """An older record in the form of today."""
+    if old["schema"] == WITH_SENTENCES:
+        return {**old, "schema": SCHEMA}
+    return watch_of(old) if old["schema"] == WATCH else run_of(old)
+
+
 def upgraded(data: Any) -> Any:
     """A record of version 4 with every site, and of a watch every count; any other document as it
     is. A run has no count that is not known: it lacks those that it is too old for."""
     if is_older(data):
-        data = {**data, "schema": SCHEMA} if data["schema"] == WITH_SENTENCES else \
-            watch_of(data) if data["schema"] == WATCH else run_of(data)
+        data = of_today(data)
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         return data
     counts = {} if "experiment" in data else table(data.get("counts"))

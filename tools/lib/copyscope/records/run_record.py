@@ -164,8 +164,8 @@ class Record:
         return [each["law"] for each in self.data["laws"] if each["status"] == "broken"]
 
     @property
-    def verdict(self) -> str:
-        """The run in one sentence; "" in records older than that. Of an object, its sentence."""
+    def kept_sentence(self) -> str:
+        """The verdict in words, which records of version 3 and before have; "" of others."""
         found = self.experiment.get("verdict")
         return str(found.get("sentence") or "") if isinstance(found, dict) else str(found or "")
 

@@ -37,7 +37,7 @@ class Moved:
         self.known = {name: number(part, name) for name in (*part["sites"], *part["counts"])}
         self.known |= {name: fate(part, name) for name in FATES}
         self.known |= {name: part.get(name, 0) for name in MORE}
-        self.spliced = spliced(part) or 0
+        self.known["spliced"] = spliced(part)
 
     def knows(self, name: str) -> bool:
         """Was it counted, or does it follow from what was?"""
@@ -125,10 +125,10 @@ def add_late(s: Text, handed: int) -> None:
 def add_fate(s: Text) -> None:
     """What became of the bytes that send took by reference or spliced."""
     m = s.moved
-    if not m.knows("tx_reference") or spliced(m.part) is None:
+    if not m.knows("tx_reference") or not m.knows("spliced"):
         s.add(say.NO_FATE, m.why("tx_splice" if m.knows("tx_reference") else "tx_reference"))
         return
-    handed, clean, held = m["tx_reference"] + m.spliced, m["uncopied_bytes"], m["held_bytes"]
+    handed, clean, held = m["tx_reference"] + m["spliced"], m["uncopied_bytes"], m["held_bytes"]
     add_late(s, handed)
     if clean >= handed:
         s.add(say.ALL_CLEAN)
@@ -183,10 +183,10 @@ def add_handed(s: Text) -> None:
     if m["tx_reference"]:
         add_asked(s)
         s.add(say.REFERENCED, bytes_text(m["tx_reference"]))
-    if m.spliced and (m["tx_reference"] or not m.knows("accepted_bytes")):
-        s.add(say.SPLICED_TOO, bytes_text(m.spliced), source_of_pages(m))
-    elif m.spliced:
-        s.add(say.SPLICED, share_text(m.spliced, m["accepted_bytes"]),
+    if m["spliced"] and (m["tx_reference"] or not m.knows("accepted_bytes")):
+        s.add(say.SPLICED_TOO, bytes_text(m["spliced"]), source_of_pages(m))
+    elif m["spliced"]:
+        s.add(say.SPLICED, share_text(m["spliced"], m["accepted_bytes"]),
               bytes_text(m["accepted_bytes"]), source_of_pages(m))
     add_fate(s)
     add_copied(s)
@@ -251,7 +251,7 @@ def add_refused(s: Text) -> None:
 
 def sends(m: Moved, verdict: str) -> str:
     """What it sent."""
-    s, handed = Text(m), m["tx_reference"] or m.spliced
+    s, handed = Text(m), m["tx_reference"] or m["spliced"]
     if handed:
         add_handed(s)
     add_refused(s)

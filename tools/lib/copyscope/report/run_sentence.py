@@ -71,12 +71,6 @@ class Run:
         return f"{self.turns} in turns, on {kind}" if self.turns else \
             f"{self.record.variant}, {call_of(self.record.variant)}, on {kind}"
 
-    @property
-    def copied_on_the_way(self) -> int:
-        """Bytes of the packets themselves that were copied on their way, without a capture's
-        clones."""
-        return max(0, self.bytes_at("late_copy") - self.count("tapped_bytes")) + \
-            self.count("reshaped_referenced_bytes")
 
 
 def reservations(run: Run, all_copied: bool) -> str:
@@ -99,12 +93,12 @@ def of_references(run: Run) -> str:
     if clean is None:
         said = f"{run.subject} referenced {amount(referenced)} of user memory; whether they were " \
             "copied later was not measured."
-        return said + reservations(run, not max(0, referenced - run.copied_on_the_way))
+        return said + reservations(run, False)
     part, cause = f"{clean:,} of {amount(referenced)}", run.verdict.get("chief_cause")
     if not clean:
         said = f"{run.subject} copied every byte after all: {part} were sent without a copy, " \
             f"because of {cause}."
-    elif not run.copied_on_the_way:
+    elif clean == referenced:
         said = f"{run.subject} copied nothing on the way out: all {amount(referenced)} of " \
             "referenced memory were sent without a copy."
     else:
@@ -193,7 +187,7 @@ def exact(record: Record) -> str:
     """The sentence with every digit; of an older record that which it has."""
     verdict = record.experiment.get("verdict")
     if not isinstance(verdict, dict) or "sentence" in verdict:
-        return record.verdict or OLDER
+        return record.kept_sentence or OLDER
     run, broken = Run(record), verdict["laws_broken"]
     said = of_references(run) if "referenced_bytes" in verdict else \
         of_copies(run) if "copies_per_byte" in verdict else ""

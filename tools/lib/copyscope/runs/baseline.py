@@ -15,7 +15,7 @@ from copyscope.common.programs import kill_with_parent
 from copyscope.common.tree import BUILD, ROOT
 from copyscope.records import documents
 
-from .launch import BAR, overwrite
+from .launch import bar, overwrite
 
 PROGRAM = BUILD / "baseline"
 # What measures another host.
@@ -124,8 +124,7 @@ def one_turn(rows: tuple[str, ...], optional: tuple[str, ...], number: int) -> b
     whole: dict[str, Any] = {}
     all_of = (*rows, *optional)
     for place, row in enumerate(all_of):
-        full = BAR * place // len(all_of)
-        overwrite(f"[{'#' * full}{'.' * (BAR - full)}] prices, turn {number + 1} of "
+        overwrite(f"{bar(place, len(all_of))} prices, turn {number + 1} of "
                   f"{LEAST_TURNS} to {TURNS}: {row}")
         required = () if row in optional else (row,)
         found = json.loads(measure(required, quick=True, optional=() if required else (row,),

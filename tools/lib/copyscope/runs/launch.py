@@ -164,6 +164,12 @@ def overwrite(line: str) -> None:
 BAR = 24
 
 
+def bar(done: int, total: int) -> str:
+    """[######..................]"""
+    full = BAR * done // max(1, total)
+    return f"[{'#' * full}{'.' * (BAR - full)}]"
+
+
 def clock(seconds: float) -> str:
     """A duration as people read it."""
     whole = max(0, round(seconds))
@@ -192,8 +198,7 @@ class Progress:
         """Draw the bar while a run is made."""
         if self.quiet or not self.bar:
             return
-        full = BAR * self.done // max(1, self.total)
-        line = f"[{'#' * full}{'.' * (BAR - full)}] {self.done}/{self.total}  " \
+        line = f"{bar(self.done, self.total)} {self.done}/{self.total}  " \
                f"{clock(self.left_s())} left  {name}"
         width = shutil.get_terminal_size().columns - 1
         sys.stderr.write(f"\r\x1b[K{line[:width]}")
