@@ -104,10 +104,6 @@ int engine_add(struct engine *p, const struct watch_row *row);
 /* Takes it out again. False if the programs did so before. */
 bool engine_remove(struct engine *p, uint32_t tgid);
 
-/* The processes of the subject that have not ended, or that nobody has collected yet; the caller's to free.
- * Their number, or -errno. */
-int engine_members(const struct engine *p, struct watch_member **members);
-
 /* Walks over descriptors: what connects to a socket that listens belongs to who holds that. 0 or -errno. */
 int engine_find_listeners(struct engine *p);
 
@@ -135,6 +131,10 @@ int engine_deaths(struct engine *p, const struct engine_ends *each);
 /* What ended since it was called last goes to @each; *@out has the books of all sockets that are open, each once, in the
  * order of cookies, until it is called again. Their number, or -errno. */
 int engine_books(struct engine *p, const struct engine_ends *each, const struct watch_book **out);
+
+/* The processes of the subject that had not ended, or that nobody had collected, when the books were read; valid as long
+ * as those. One that was collected since may have gone to @each, too. Their number. */
+int engine_members(const struct engine *p, const struct watch_member **members);
 
 /* Between load and attachment, for programs that keep stacks. */
 void engine_prepare_stacks(const struct engine *p);

@@ -35,6 +35,8 @@ struct engine {
 	struct bpf_link *links[PROBES_MAX];	/* in the order of hooks */
 	struct bpf_link *sockets, *closed, *descriptors, *tasks, *maps;	/* what iterators are made of */
 	struct collected books;		/* as they were read last: their memory is used again */
+	struct watch_member *members;	/* as they were read with the books */
+	uint32_t member_count;
 	struct netns_reader entered[ENGINE_NAMESPACES];	/* none for our own namespace */
 	struct ring_buffer *ring;
 	struct ring_buffer *news;	/* of stacks; NULL: none are kept; and who takes it */

@@ -89,6 +89,7 @@ void iterators_free(struct engine *p)
 	bpf_link__destroy(p->maps);
 	ring_buffer__free(p->ring);
 	free(p->books.items);
+	free(p->members);
 }
 
 static int walk(struct bpf_link *link, size_t size, void (*take)(void *arg, const void *item), void *arg)
@@ -157,20 +158,27 @@ bool engine_remove(struct engine *p, uint32_t tgid)
 }
 
 /* A walk key by key would begin anew where an entry went. */
-int engine_members(const struct engine *p, struct watch_member **out)
+static int members_read(struct engine *p)
 {
 	const struct bpf_map *map = p->skel->maps.members;
-	uint32_t most = bpf_map__max_entries(map), count = most, cursor;
-	struct watch_member *members = malloc(most * sizeof(*members));
+	uint32_t most = bpf_map__max_entries(map), cursor;
+	struct watch_member *members = p->members ?: malloc(most * sizeof(*members));
 	uint32_t *keys = malloc(most * sizeof(*keys));
 	int err = members && keys ? 0 : -ENOMEM;
 
+	p->members = members;
+	p->member_count = most;
 	if (!err)
-		err = bpf_map_lookup_batch(bpf_map__fd(map), NULL, &cursor, keys, members, &count, NULL);
+		err = bpf_map_lookup_batch(bpf_map__fd(map), NULL, &cursor, keys, members, &p->member_count, NULL);
 	free(keys);
-	*out = members;
 	/* The end of the table. */
-	return !err || err == -ENOENT ? (int)count : err;
+	return err == -ENOENT ? 0 : err;
+}
+
+int engine_members(const struct engine *p, const struct watch_member **out)
+{
+	*out = p->members;
+	return p->member_count;
 }
 
 static int walk_descriptors(struct engine *p)
@@ -394,7 +402,8 @@ static int books_sort(struct watch_book *books, int count, struct collected *die
 	return kept;
 }
 
-/* One that dies after the first look at what died, and before a walk comes to it, is found by the second. */
+/* One that dies after the first look at what died, and before a walk comes to it, is found by the second. So is a process
+ * that ends and is collected before the table of processes is read. */
 int engine_books(struct engine *p, const struct engine_ends *each, const struct watch_book **out)
 {
 	struct collected *open = &p->books;
@@ -406,6 +415,8 @@ int engine_books(struct engine *p, const struct engine_ends *each, const struct 
 	open->count = open->failure = 0;
 	if (err >= 0)
 		err = engine_read(p, book_met, open);
+	if (err >= 0)
+		err = members_read(p);
 	if (err >= 0)
 		err = engine_deaths(p, &ends);
 	err = err < 0 ? err : open->failure ? open->failure : ended.cookies.failure;

@@ -402,44 +402,48 @@ static void overhead_fill(const struct watch *w, struct watch_record *r)
 	};
 }
 
-static void member_fill(struct watch_record *r, const struct watch_ids *known, const struct watch_member *m)
+/* @known: where the processes of @r stand. */
+static int member_fill(struct watch_record *r, struct watch_ids *known, const struct watch_member *m)
 {
 	const struct watch_process_id id = { .pid = m->task.tgid, .started_ns = m->task.started_ns };
-	int at = watch_ids_find(known, &id);
-	struct watch_process *p = &r->processes[at < 0 ? r->process_count++ : at];
+	int at = watch_ids_find(known, &id), err = 0;
+	struct watch_process *p = &r->processes[at < 0 ? r->process_count : at];
 
-	if (at < 0)
+	if (at < 0) {
 		*p = (struct watch_process){ .id = id, .sum = watch_sum_of_nothing() };
+		err = watch_ids_put(known, &id, r->process_count++);
+	}
 	memcpy(p->comm, m->task.comm, sizeof(p->comm));
 	p->cgroup = m->task.cgroup;
 	p->uid = m->task.uid;
 	p->joined = m->joined;
 	p->ended = m->ended_ns;
+	return err;
 }
 
 /* Also processes of the subject that used no socket. */
 static int members_fill(struct watch *w, struct watch_record *r)
 {
-	struct watch_member *members;
+	const struct watch_member *members;
 	struct watch_ids known = {};
 	bool of_others = watch_leaves_processes_out(&w->subject);
-	int count = engine_members(w->probes, &members), err = count < 0 ? count : 0;
+	int count = engine_members(w->probes, &members), err = 0;
 	struct watch_process *more;
 
 	for (int i = 0; i < r->process_count && !err; i++)
 		err = watch_ids_put(&known, &r->processes[i].id, i);
 	more = err ? NULL : realloc(r->processes, (r->process_count + count + w->tally.gone_count + 1) *
 							  sizeof(*more));
-	if (more) {
+	if (more)
 		r->processes = more;
-		for (int i = 0; i < count && !of_others; i++)
-			member_fill(r, &known, &members[i]);
-		for (int i = 0; i < w->tally.gone_count && !of_others; i++)
-			member_fill(r, &known, &w->tally.gone[i]);
-	}
+	else
+		err = -ENOMEM;
+	for (int i = 0; i < count && !err && !of_others; i++)
+		err = member_fill(r, &known, &members[i]);
+	for (int i = 0; i < w->tally.gone_count && !err && !of_others; i++)
+		err = member_fill(r, &known, &w->tally.gone[i]);
 	watch_ids_free(&known);
-	free(members);
-	return err ? err : more ? 0 : -ENOMEM;
+	return err;
 }
 
 static int by_id(const void *id, const void *cgroup)
