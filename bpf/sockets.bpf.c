@@ -182,7 +182,13 @@ static __always_inline struct watch_book *book_of_state(const unsigned long long
 	return book;
 }
 
-static __always_inline int state_change(const unsigned long long *ctx)
+static __always_inline bool is_noted(const struct watch_book *book, const unsigned long long *ctx)
+{
+	return book && book->now.state == new_state(ctx);
+}
+
+SEC("tp_btf/inet_sock_set_state")
+int state_change(unsigned long long *ctx)
 {
 	struct sock *sk = (void *)ctx[0];
 	const struct tcp_sock *tp;
@@ -192,8 +198,7 @@ static __always_inline int state_change(const unsigned long long *ctx)
 	if (!is_tcp(sk))
 		return 0;
 	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
-	/* The other program was first, which is what happens but for an interrupt. */
-	if (book && book->now.state == new_state(ctx))
+	if (is_noted(book, ctx))
 		return 0;
 	if (new_state(ctx) == BPF_TCP_LISTEN)
 		note_listener(sk);
@@ -228,32 +233,57 @@ static __always_inline int state_change(const unsigned long long *ctx)
 	return 0;
 }
 
+/* Loaded once for both programs of a moment, of which each calls it last. */
+#define LOADED_ONCE(name, program) \
+	struct { \
+		__uint(type, BPF_MAP_TYPE_PROG_ARRAY); \
+		__uint(max_entries, 1); \
+		__uint(key_size, sizeof(u32)); \
+		__array(values, int(unsigned long long *)); \
+	} name SEC(".maps") = { .values = { (void *)&(program) } }
+
 /*
  * The kernel skips a program for a softirq that interrupts it (kernel/bpf/trampoline.c,
  * __bpf_prog_enter_recur), and sockets change state in tasks and in softirqs: of 1,024 that connect at
  * once, some would be missed. So each change has two programs. A task is in one of them at a time, and a
- * softirq that interrupts it runs the other. The second one that runs finds the change noted.
+ * softirq that interrupts it runs the other. The second one that runs finds the change noted. What a program calls
+ * last is not skipped: only how it was entered counts.
  */
+LOADED_ONCE(state_changes, state_change);
+
 SEC("?tp_btf/inet_sock_set_state")
 int socket_state(unsigned long long *ctx)
 {
-	return fault_inject == FAULT_SKIP_STATE ? 0 : state_change(ctx);
+	if (fault_inject != FAULT_SKIP_STATE)
+		bpf_tail_call_static(ctx, &state_changes, 0);
+	return 0;
 }
 
 SEC("?tp_btf/inet_sock_set_state")
 int socket_state_again(unsigned long long *ctx)
 {
-	return state_change(ctx);
+	struct sock *sk = (void *)ctx[0];
+
+	if (is_tcp(sk) && !is_noted(bpf_sk_storage_get(&watch_books, sk, 0, 0), ctx))
+		bpf_tail_call_static(ctx, &state_changes, 0);
+	return 0;
 }
 
-static __always_inline int death(struct sock *sk)
+static __always_inline bool is_dead(const struct watch_book *book)
 {
+	return book && book->flags & WATCH_DIED;
+}
+
+SEC("tp_btf/tcp_destroy_sock")
+int death(unsigned long long *ctx)
+{
+	struct sock *sk = (void *)ctx[0];
 	const struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
 	struct watch_book *book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
 
 	if (fault_inject == FAULT_SKIP_ENDS)
 		return 0;
-	if (!tp || (book && book->flags & WATCH_DIED))
+	if (!tp || is_dead(book))
 		return 0;
 	if (!book) {
 		if (inum_is_ours(netns_of(sk)) && began_in_window(tp))
@@ -294,16 +324,24 @@ int BPF_PROG(socket_disconnect, struct sock *sk)
 	return 0;
 }
 
+LOADED_ONCE(deaths_of_sockets, death);
+
 SEC("?tp_btf/tcp_destroy_sock")
-int BPF_PROG(socket_death, struct sock *sk)
+int socket_death(unsigned long long *ctx)
 {
-	return fault_inject == FAULT_SKIP_STATE ? 0 : death(sk);
+	if (fault_inject != FAULT_SKIP_STATE)
+		bpf_tail_call_static(ctx, &deaths_of_sockets, 0);
+	return 0;
 }
 
 SEC("?tp_btf/tcp_destroy_sock")
-int BPF_PROG(socket_death_again, struct sock *sk)
+int socket_death_again(unsigned long long *ctx)
 {
-	return death(sk);
+	struct sock *sk = (void *)ctx[0];
+
+	if (!is_dead(bpf_sk_storage_get(&watch_books, sk, 0, 0)))
+		bpf_tail_call_static(ctx, &deaths_of_sockets, 0);
+	return 0;
 }
 
 /* After both of these. Two programs, for the same reason. */

@@ -69,12 +69,13 @@ static void gone_forget(void *arg, const struct watch_member *member)
 {
 }
 
-/* What no window fills: libbpf's tables of a USDT probe, and what engine_prepare_stacks() told. */
+/* What no window fills: libbpf's tables of programs and of a USDT probe, and what engine_prepare_stacks() told. */
 static bool is_told(const struct bpf_map *map)
 {
 	const char *name = bpf_map__name(map);
 
-	return bpf_map__is_internal(map) || !strncmp(name, "__bpf_usdt", 10) || !strcmp(name, "copy_callers");
+	return bpf_map__is_internal(map) || bpf_map__type(map) == BPF_MAP_TYPE_PROG_ARRAY ||
+	       !strncmp(name, "__bpf_usdt", 10) || !strcmp(name, "copy_callers");
 }
 
 static int clear_array(const struct bpf_map *map, const void *zeros)
