@@ -94,8 +94,9 @@ def test_an_event_that_opens_and_never_counts_is_not_measured(outcome):
 @pytest.mark.parametrize("site, names", [("tx_copy", ["transfer_send", "sender_send", "serve"]),
                                          ("rx_copy", ["transfer_recv", "receive_fields", "receiver_receive"])])
 def test_the_stack_of_a_call_is_walked_to_its_thread(outcome, site, names):
-    found = json.loads(outcome.text("stacks.json"))["stacks"]
-    assert found["law"]["status"] == "balanced" and found["unstacked_bytes"] == 0
+    record = json.loads(outcome.text("stacks.json"))
+    found = record["stacks"]
+    assert records.law(record, "stacks")["status"] == "balanced" and found["unstacked_bytes"] == 0
     stacks = [each for each in found["stacks"] if each["site"] == site]
     assert sum(each["bytes"] for each in stacks) == PRIME_PAYLOAD
     for each in stacks:

@@ -13,7 +13,7 @@ import pytest
 
 from guest.boots import GUEST, Asked, Maker, Outcome, boot, dealt
 from guest.test_arm64 import MISSING as MISSING_FOR_ARM64, boot as boot_arm64
-from helpers import datagrams, printed
+from helpers import datagrams, printed, records
 from helpers.books import PRIME_PAYLOAD
 from helpers.strace import of_record as sizes_of
 from helpers.watch_tool import broken, record_of
@@ -175,7 +175,7 @@ def test_the_sizes_of_calls_add_up_by_way(outcome):
             ("send", "splice"): window["tx_sendfile"] + window["tx_splice"],
             ("recv", "plain"): window["rx_copy"], ("recv", "discard"): window["rx_discard"],
             ("recv", "splice"): window["rx_splice"]}.items() if bytes}
-    assert record["sizes"]["law"]["status"] == "balanced"
+    assert records.law(record, "sizes")["status"] == "balanced"
 
 
 @in_part("life")
@@ -185,7 +185,7 @@ def test_the_stacks_of_calls_add_up_by_site(outcome):
     for stack in found["stacks"]:
         moved[stack["site"]] += stack["bytes"]
         assert found["frames"][stack["frames"][0]]["function"], stack
-    assert found["law"]["status"] == "balanced" and found["unstacked_bytes"] == 0
+    assert records.law(record, "stacks")["status"] == "balanced" and found["unstacked_bytes"] == 0
     assert moved == {site: each["bytes"] for site, each in record["total"]["sites"].items() if site in moved}
     assert {"tx_copy", "tx_reference", "tx_splice", "rx_copy", "rx_discard", "rx_splice"} <= set(moved)
 

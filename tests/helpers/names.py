@@ -20,6 +20,7 @@ VARIANTS = names("variants", tls=False)
 RIGHT_VARIANTS = names("variants", tls=False, overwrites=False)
 LAWS = names("laws", of_runs=True, of_tls=False)
 WATCH_LAWS = names("laws", of_sockets=True)
+OPTION_LAWS = names("laws", of_sockets=False, of_runs=False)
 
 
 def all_tables() -> dict[str, list[dict]]:

@@ -9,7 +9,7 @@ from helpers import records, schemas
 from helpers.names import LAWS
 
 # Keys that only some records have, or that older ones lack.
-OPTIONAL = {"failed_sends", "unseen_completions", "laws_broken", "cpu", "sizes", "holds", "stacks", "parts", "peer", "partner_authenticated", "host", "behaviours", "senders", "listeners", "cpus", "scheduling", "alternation", "cost",
+OPTIONAL = {"failed_sends", "law", "unseen_completions", "laws_broken", "cpu", "sizes", "holds", "stacks", "parts", "peer", "partner_authenticated", "host", "behaviours", "senders", "listeners", "cpus", "scheduling", "alternation", "cost",
             "instruction_clock", "outcome", "qdisc", "mixed_bytes", "map_calls", "peeked_bytes", "asked_s",
             "cpu_shares", "cache-misses", "modelled", "protocol",
             "copies_per_byte", "referenced_bytes", "uncopied_bytes", "chief_cause", "user_space", "by_thread", "names_why", "untold", "by_ring", "rings_missed", "sampled_every_bytes", "unseen_most_bytes", "refused_requests", "failed_bytes", "mptcp_copied_bytes", "mptcp_copied_why",

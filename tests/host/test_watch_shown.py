@@ -36,7 +36,7 @@ WATCHES = {
     "UDP": (("--by", "cgroup", "--sizes", *workload("udp-zc 1201 2 --messages 46 --path lo")), "\ndatagrams  "),
     "UDP that copies": (("--by", "port", *workload("udp-zc 40009 1 --messages 46 --path veth")), "refused that by"),
     "one byte lost": (("--sizes", "--break", "lose-sizes", *TALK), "Do not trust these sizes"),
-    "one stack lost": (("--stacks", "--break", "lose-stack", *TALK), "law stacks: broken"),
+    "one stack lost": (("--stacks", "--break", "lose-stack", *TALK), "\nstacks                  broken"),
     "all": (("--all", "--seconds", "0.5", "--sizes", "--cpu"), "CPU time  "),
     "all by socket": (("--all", "--seconds", "0.5", "--by", "socket", "--top", "23"), "not covered"),
     "nobody": (("--port", "9", "--seconds", "0.1"), "No process of the subject"),

@@ -14,7 +14,7 @@ from copyscope.common import releases
 from copyscope.common.tables import VARIANTS
 from copyscope.dispatch import manual
 from helpers import books
-from helpers.names import PATHS, ROOT, SITES, TABLES, WATCH_LAWS, all_tables, names
+from helpers.names import OPTION_LAWS, PATHS, ROOT, SITES, TABLES, WATCH_LAWS, all_tables, names
 
 NAMED = {"sites": SITES, "variants": VARIANTS, "paths": PATHS, "laws": names("laws", of_runs=True),
          "causes": [row["name"] for row in TABLES["causes"]],
@@ -134,15 +134,15 @@ def test_the_schema_of_records_lists_what_the_tables_do():
     defs = json.loads((ROOT / "docs/record.schema.json").read_text())["$defs"]
     assert tuple(defs["sites"]["properties"]) == SITES
     assert list(defs["counts"]["properties"]) == NAMED["counts"]
-    assert set(defs["law"]["properties"]["law"]["enum"]) == set(NAMED["laws"]) | set(WATCH_LAWS)
+    assert set(defs["law"]["properties"]["law"]["enum"]) == {*NAMED["laws"], *WATCH_LAWS, *OPTION_LAWS}
 
 
 def test_a_name_of_a_law_means_one_equation():
     found = [row["name"] for row in TABLES["laws"]]
-    assert len(set(found)) == len(found) and set(NAMED["laws"]) | set(WATCH_LAWS) == set(found)
+    assert len(set(found)) == len(found) and {*NAMED["laws"], *WATCH_LAWS, *OPTION_LAWS} == set(found)
 
 
 def test_method_says_when_a_watch_cannot_test_each_law():
     table = (ROOT / "docs/METHOD.md").read_text().split("### When a watch cannot test a law")[1].split("\n#")[0]
     rows = [row.split("|")[1] for row in table.splitlines() if row.startswith("| ")][1:]
-    assert sorted(name.strip() for row in rows for name in row.split(",")) == sorted(WATCH_LAWS)
+    assert sorted(name.strip() for row in rows for name in row.split(",")) == sorted(WATCH_LAWS + OPTION_LAWS)

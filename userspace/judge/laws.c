@@ -450,7 +450,7 @@ static void law_content(const struct record *r, const struct equation *e, struct
 
 static const struct equation equations[LAW_COUNT] = {
 #define EQUATION(symbol, name, scope, traits, left, right, ...) [LAW_##symbol] = { __VA_ARGS__ },
-	LAWS(EQUATION, EQUATION)
+	LAWS(EQUATION, EQUATION, EQUATION)
 #undef EQUATION
 };
 

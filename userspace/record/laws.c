@@ -7,7 +7,7 @@
 static const struct law_row rows[LAW_COUNT] = {
 #define RUN_ROW(symbol, name, scope, traits, left, right, ...) { name, left, right, LAW_OF_##scope, traits, false },
 #define WATCH_ROW(symbol, name, scope, traits, left, right, ...) { name, left, right, LAW_OF_##scope, traits, true },
-	LAWS(RUN_ROW, WATCH_ROW)
+	LAWS(RUN_ROW, WATCH_ROW, RUN_ROW)
 #undef RUN_ROW
 #undef WATCH_ROW
 };
@@ -62,7 +62,7 @@ enum law_id law_of_watch(enum watch_law law)
 {
 	static const enum law_id ids[] = {
 #define LAW_ID(symbol, ...) LAW_##symbol,
-		LAWS(LAW_NONE, LAW_ID)
+		LAWS(LAW_NONE, LAW_ID, LAW_NONE)
 #undef LAW_ID
 	};
 

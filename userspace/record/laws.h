@@ -27,10 +27,10 @@ enum law_trait {
 /*
  * Every law, in the order of records and reports: R(symbol, name, scope, traits, left, right, equation) of runs alone,
  * W(...) of what a watch tests for each of its sockets, which may be older than the window: both sides of that are in
- * watch/books/books_laws.c. A right side without words is the sum of all sites of such calls. The equation is a run's:
+ * watch/books/books_laws.c, and O(...) of what an option of a watch counts (watch/books/watch_judge.c). A right side without words is the sum of all sites of such calls. The equation is a run's:
  * members of struct equation (judge/laws.c), which says what both sides are and what must be measured.
  */
-#define LAWS(R, W) \
+#define LAWS(R, W, O) \
 	R(send, "send", SOCKET, LAW_IN_RUNS, "accepted by send", NULL, \
 	  .left = { COUNT(accepted_bytes) }, .right_sites = SITE_SENDS, .sites = BIT(tx_copy) | BIT(tx_reference), \
 	  .hooks = { "accepted" }, .obstacle = obstacle_to_send) \
@@ -127,15 +127,17 @@ enum law_trait {
 	  .app = APP(tcp_returned_bytes), .right = { COUNT(tls_received_bytes), COUNT(tls_received_overhead_bytes) }, \
 	  .sites = BIT(tls_decrypt), .hooks = { "TLS records" }, .obstacle = obstacle_to_tls_received) \
 	W(probes, "probes", SUM, LAW_IN_RUNS | LAW_AT_ANY_END, "events that no program counted", "none", \
-	  .test = law_probes)
+	  .test = law_probes) \
+	O(sizes, "sizes", SUM, LAW_AT_ANY_END, "bytes of calls that have a size", "returned by all calls") \
+	O(stacks, "stacks", SUM, LAW_AT_ANY_END, "accepted, returned and peeked by sockets", "what their stacks moved")
 
 #define LAW_ENUM(symbol, ...) LAW_##symbol,
 #define LAW_NONE(symbol, ...)
-enum law_id { LAWS(LAW_ENUM, LAW_ENUM) LAW_COUNT };
+enum law_id { LAWS(LAW_ENUM, LAW_ENUM, LAW_ENUM) LAW_COUNT };
 #undef LAW_ENUM
 
 #define WATCH_LAW_ENUM(symbol, ...) WATCH_LAW_##symbol,
-enum watch_law { LAWS(LAW_NONE, WATCH_LAW_ENUM) WATCH_LAW_COUNT };
+enum watch_law { LAWS(LAW_NONE, WATCH_LAW_ENUM, LAW_NONE) WATCH_LAW_COUNT };
 #undef WATCH_LAW_ENUM
 
 /* What a law compares of one socket of a watch. */
@@ -149,7 +151,7 @@ struct law_row {
 	const char *name, *left_is, *right_is;
 	enum law_scope scope;
 	unsigned int traits;	/* enum law_trait */
-	bool in_watches;
+	bool in_watches;	/* for each socket */
 };
 
 struct law_row law_row(enum law_id id);

@@ -229,10 +229,7 @@ struct watch_sizes {
 	bool readings_known;	/* a hook tells when a program reads its error queue */
 	bool receives_known;	/* receives by splice and map are in them, too */
 	uint64_t unsized_calls;	/* of the subject's sockets, before it was known whose these are */
-	/* The bytes in all histograms, peeks apart, are what the calls of the subject's sockets returned. */
-	enum law_status law;
-	uint64_t left, right;
-	char why[WHY_BYTES];	/* why that cannot be tested */
+	uint64_t told_bytes, returned_bytes;	/* in all histograms, peeks apart; by the calls of the subject's sockets */
 };
 
 struct watch_record {
@@ -251,7 +248,6 @@ struct watch_record {
 	bool stacks_asked;
 	uint32_t stack_every;		/* bytes: one of so many was sampled, and .calls are samples; 0: each counts */
 	struct user_stacks stacks;	/* owned */
-	struct law stacks_law;		/* what stacks hold is what sockets moved */
 	uint64_t lately_ns;		/* reading before this one to this one */
 	/* Sockets that are open, and as many of those that died as there is room for. */
 	struct watch_socket *sockets;	/* owned */

@@ -9,6 +9,7 @@
 
 #include "userspace/judge/causes.h"
 #include "userspace/judge/laws.h"
+#include "userspace/judge/sides.h"
 #include "userspace/watch/books/books_fate.h"
 
 static void late_add(struct cause_list *all, enum known which, uint64_t bytes)
@@ -81,17 +82,9 @@ void watch_causes_fill(struct watch_record *r, const struct copy_stack *stacks, 
 	r->cause_count = list.count;
 }
 
-bool watch_law_is_idle(const struct watch_record *r, enum watch_law law)
-{
-	const struct law *l = &r->laws[law];
-
-	return law_row(law_of_watch(law)).traits & LAW_OF_TLS && l->status == LAW_BALANCED && !l->left;
-}
-
 int watch_laws_broken(const struct watch_record *r)
 {
-	return laws_broken(r->laws, r->law_count) + r->cpu_broken + (r->sizes.law == LAW_BROKEN) +
-	       (r->stacks_law.status == LAW_BROKEN);
+	return laws_broken(r->laws, r->law_count) + r->cpu_broken;
 }
 
 static void reason(char why[WHY_BYTES], uint64_t n, const char *what)
@@ -249,24 +242,38 @@ static const char *sizes_untestable(const struct watch_record *r, uint64_t stray
 	return r->lost_events || r->unbooked_sockets || r->unseen_events ? "not every socket was counted" : NULL;
 }
 
-static void sizes_weigh(struct watch_sizes *s, const struct watch_record *r, uint64_t strays)
+/* The law's row in the record, which is its last one. */
+static struct law *law_begin(struct watch_record *r, enum law_id id)
 {
+	struct law *law = &r->laws[r->law_count];
+
+	*law = law_untested(id);
+	r->law_count++;
+	return law;
+}
+
+static void sizes_weigh(struct watch_record *r, uint64_t strays)
+{
+	struct law *law = law_begin(r, LAW_sizes);
+	struct watch_sizes *s = &r->sizes;
 	const char *why = NULL;
 
-	s->left = 0;
+	s->told_bytes = 0;
 	for (int i = 0; i < s->count; i++)
 		for (int way = 0; way < CALL_WAY_COUNT; way++)
-			s->left += way == CALL_RECV_PEEK ? 0 : size_sum(&s->all[i], way).bytes;
-	s->right = r->total.called_bytes;
-	if (s->left != s->right)
+			s->told_bytes += way == CALL_RECV_PEEK ? 0 : size_sum(&s->all[i], way).bytes;
+	s->returned_bytes = r->total.called_bytes;
+	if (s->told_bytes != s->returned_bytes)
 		why = sizes_untestable(r, strays);
-	s->law = why ? LAW_NOT_TESTABLE : s->left == s->right ? LAW_BALANCED : LAW_BROKEN;
-	snprintf(s->why, WHY_BYTES, "%s", why ? why : "");
+	if (why)
+		say_why(law, why);
+	else
+		weigh(law, (struct sides){ s->told_bytes, s->returned_bytes });
 }
 
 void watch_sizes_fill(struct watch_record *r, uint64_t strays)
 {
-	sizes_weigh(&r->sizes, r, strays);
+	sizes_weigh(r, strays);
 	r->sizes.unsized_calls = r->total.unsized_calls;
 	for (int i = 1; i < r->sizes.count; i++)
 		sizes_give(r, i);
@@ -316,12 +323,11 @@ static double sampling_error(const struct watch_record *r)
 
 void watch_stacks_weigh(struct watch_record *r)
 {
-	struct law *law = &r->stacks_law;
+	struct law *law = law_begin(r, LAW_stacks);
 	int testable = 0, untestable = 0, broken = 0;
 	const char *last = "";
 	uint64_t kept = 0;
 
-	*law = (struct law){ .name = "stacks" };
 	for (int i = 0; i < r->socket_count; i++) {
 		const struct watch_socket *s = &r->sockets[i];
 		const unsigned long long *count = s->moved.count;

@@ -17,9 +17,6 @@ enum verdict_of_process watch_verdict(const struct watch_sum *sum);
 /* Judges every process. */
 void watch_verdicts_fill(struct watch_record *r);
 
-/* True of a law of kernel TLS that found none. */
-bool watch_law_is_idle(const struct watch_record *r, enum watch_law law);
-
 /* How many laws are broken. */
 int watch_laws_broken(const struct watch_record *r);
 

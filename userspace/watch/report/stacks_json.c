@@ -48,14 +48,6 @@ static json_t *stack_json(const struct user_stacks *all, const struct call_stack
 	return o;
 }
 
-static json_t *law_json(const struct law *law)
-{
-	json_t *o = json_pack("{s:s}", "status", law_status_name(law->status));
-
-	put_sides(o, law->known, law->left, law->right, law->residual, law->why);
-	return o;
-}
-
 json_t *stacks_json(const struct watch_record *r)
 {
 	const struct user_stacks *all = &r->stacks;
@@ -71,7 +63,6 @@ json_t *stacks_json(const struct watch_record *r)
 		json_array_append_new(stacks, stack_json(all, &all->stacks[i]));
 	put(o, "sampled_every_bytes", integer_if(r->stack_every, r->stack_every));
 	put(o, "why", text_or_null(all->why));
-	put(o, "law", law_json(&r->stacks_law));
 	put(o, "modules", modules);
 	put(o, "frames", frames);
 	put(o, "stacks", stacks);

@@ -448,17 +448,13 @@ static json_t *holds_json(const struct call_holds *h, bool readings_known)
 
 static json_t *sizes_json(const struct watch_sizes *s)
 {
-	json_t *o = json_object(), *law = json_object();
+	json_t *o = json_object();
 
-	put(law, "status", text(law_status_name(s->law)));
-	put_sides(law, s->law != LAW_NOT_TESTABLE, s->left, s->right, s->left - s->right,
-		  s->law == LAW_NOT_TESTABLE ? s->why : NULL);
-	put(o, "told_bytes", json_integer(s->left));
-	put(o, "returned_bytes", json_integer(s->right));
+	put(o, "told_bytes", json_integer(s->told_bytes));
+	put(o, "returned_bytes", json_integer(s->returned_bytes));
 	put(o, "further", call_sizes_json(s->all));
 	put(o, "unsized_calls", json_integer(s->unsized_calls));
 	put(o, "receives_by_pages", json_boolean(s->receives_known));
-	put(o, "law", law);
 	return o;
 }
 

@@ -78,11 +78,12 @@ static json_t *lately_spent_json(struct watch_deltas *d, const struct watch_reco
 
 static json_t *broken_json(const struct watch_record *r)
 {
-	uint32_t laws = 0;
+	json_t *names = json_array();
 
-	for (enum watch_law l = 0; l < WATCH_LAW_COUNT; l++)
-		laws |= (r->laws[l].status == LAW_BROKEN) << l;
-	return watch_laws_json(laws);
+	for (int i = 0; i < r->law_count; i++)
+		if (r->laws[i].status == LAW_BROKEN)
+			json_array_append_new(names, text(r->laws[i].name));
+	return names;
 }
 
 static void put_lately_figures(json_t *o, struct figure needless, struct figure copied)

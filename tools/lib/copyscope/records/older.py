@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Makes records of today, version 4, out of older ones: runs (1 and 2), watches (1) and version 3,
-which had sentences; and with every site and count.
+which had sentences, and laws of options apart; and with every site and count.
 """
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from copyscope.common.tables import COUNTS, SITES, TLS_SITES, names
+from copyscope.common.tables import COUNTS, SITES, TLS_SITES, column, names
 
 SCHEMA = "copyscope.record/4"
 WITH_SENTENCES = "copyscope.record/3"
@@ -19,6 +19,8 @@ OF_EXPERIMENT = ("verdict", "outcome", "path", "workload", "passes", "counters",
 LAWS = {"send": "send queue", "receive": "receive queue", "reference": "reference queue",
         "events": "probes"}
 SOCKET_LAWS = names("laws", of_sockets=True)
+OPTION_LAWS = names("laws", of_sockets=False, of_runs=False)
+SIDES = [(side, column("laws", side)) for side in ("left_is", "right_is")]
 
 
 def is_older(data: Any) -> bool:
@@ -89,6 +91,25 @@ def counted_site(site: Any) -> Any:
     return {"calls": None, **site} if isinstance(site, dict) else site
 
 
+def law_beside(name: str, part: dict[str, Any]) -> list[Any]:
+    """The law that stood in the part of the record that it is of."""
+    if "law" not in part:
+        return []
+    return [{"law": name, **{side: column[name] for side, column in SIDES}, **table(part["law"])}]
+
+
+def with_option_laws(old: dict[str, Any]) -> dict[str, Any]:
+    """A watch with laws of what an option counts among the others."""
+    parts = {name: old[name] for name in OPTION_LAWS if isinstance(old.get(name), dict)}
+    if not parts or not isinstance(old.get("laws"), list):
+        return old
+    apart = {name: {key: each for key, each in part.items() if key != "law"}
+             for name, part in parts.items()}
+    return {**old, **apart,
+            "laws": [*old["laws"], *(law for name, part in parts.items()
+                                     for law in law_beside(name, part))]}
+
+
 def watch_of(old: dict[str, Any]) -> dict[str, Any]:
     """A watch: laws by their names of today, counts beside sites."""
     sites = table(old.get("sites"))
@@ -145,9 +166,10 @@ def whole(value: Any, counted: list[str], probed: bool) -> Any:
 
 def of_today(old: dict[str, Any]) -> dict[str, Any]:
     """An older record in the form of today."""
-    if old["schema"] == WITH_SENTENCES:
-        return {**old, "schema": SCHEMA}
-    return watch_of(old) if old["schema"] == WATCH else run_of(old)
+    if old["schema"] in RUNS:
+        return run_of(old)
+    now = {**old, "schema": SCHEMA} if old["schema"] == WITH_SENTENCES else watch_of(old)
+    return with_option_laws(now)
 
 
 def upgraded(data: Any) -> Any:

@@ -15,6 +15,11 @@ def is_idle(law: Document) -> bool:
     return law["law"] in TLS_LAWS and law["status"] == "balanced" and not law["left"]
 
 
+def law_named(data: Document, name: str) -> Document:
+    """A law that the record tests, or should."""
+    return next(law for law in data["laws"] if law["law"] == name)
+
+
 def partly(laws: list[Document]) -> list[str]:
     """Laws that are not testable for some sockets and balanced for the others, by reason."""
     names: dict[str, list[str]] = {}

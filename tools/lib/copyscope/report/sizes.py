@@ -7,6 +7,7 @@ from typing import Any
 from copyscope.common.tables import column
 from copyscope.common.text import bytes_text, duration_text
 
+from .laws import law_named
 from .page import BAD, folded, labelled, tinted
 
 Document = dict[str, Any]
@@ -105,9 +106,9 @@ def processes(data: Document, top: int) -> list[str]:
     return said or ["No call returned."]
 
 
-def law(found: Document) -> str:
+def added_up(found: Document, law: Document) -> str:
     """Do they add up?"""
-    status, told = found["law"]["status"], found.get("told_bytes")
+    status, told = law["status"], found.get("told_bytes")
     if told is None:
         return f"Whether these sizes add up: {status}."
     if status == "balanced":
@@ -115,7 +116,7 @@ def law(found: Document) -> str:
     both = f"add up to {told:,} bytes, and calls returned {found['returned_bytes']:,}"
     if status == "broken":
         return f"Do not trust these sizes: they {both}."
-    return f"These sizes {both}: not testable, as {found['law']['why']}."
+    return f"These sizes {both}: not testable, as {law['why']}."
 
 
 def lines(data: Document, top: int) -> list[str]:
@@ -130,5 +131,5 @@ def lines(data: Document, top: int) -> list[str]:
     if found["unsized_calls"]:
         said += folded("", f"{found['unsized_calls']:,} calls are in none of these: it was not "
                        "known yet that their sockets are the subject's.")
-    broken = found["law"]["status"] == "broken"
-    return said + tinted(BAD if broken else "", "", law(found))
+    law = law_named(data, "sizes")
+    return said + tinted(BAD if law["status"] == "broken" else "", "", added_up(found, law))

@@ -10,7 +10,7 @@ from copyscope.common.text import bytes_text, share_text
 from copyscope.records.stacks import frame_name
 
 from .cpu import interval
-from .page import BAD, folded, labelled, plural, process_name, tinted
+from .page import folded, labelled, plural, process_name
 
 Document = dict[str, Any]
 # Of a stack, and of the name of each frame, so many bytes are shown.
@@ -111,7 +111,7 @@ def unread(modules: list[Document]) -> list[str]:
 
 
 def foot(data: Document) -> list[str]:
-    """What is in no stack, what is odd of those that are there, and their law."""
+    """What is in no stack, and what is odd of those that are there."""
     found = data["stacks"]
     said = []
     if found["unstacked_bytes"]:
@@ -122,8 +122,7 @@ def foot(data: Document) -> list[str]:
         said.append(f"no frame has a name: {found['why']}")
     said += [f"{each['path']} was replaced or removed while it ran: names are those of what ran"
              for each in found["modules"] if each["replaced"]]
-    why = f": {found['law']['why']}" if found["law"]["why"] else ""
-    return [*said, *unread(found["modules"]), f"law stacks: {found['law']['status']}{why}"]
+    return [*said, *unread(found["modules"])]
 
 
 def lines(data: Document, top: int) -> list[str]:
@@ -139,8 +138,6 @@ def lines(data: Document, top: int) -> list[str]:
         said += folded(f"  {moved:>8} {part:>8}  {site:12} ", f"{frames}; {calls} of {process}", 34)
     if len(found) > top:
         said.append(f"  {len(found) - top} more stacks: --top {len(found)}")
-    *rest, law = foot(data)
-    for each in rest:
+    for each in foot(data):
         said += folded("  ", each, 2)
-    broken = data["stacks"]["law"]["status"] == "broken"
-    return said + tinted(BAD if broken else "", "  ", law, 2)
+    return said
