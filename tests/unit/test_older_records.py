@@ -61,6 +61,17 @@ def test_a_watch_keeps_every_value_and_has_laws_by_their_names_of_today():
         each["sum"]["counts"][key] for key in ("accepted_bytes", "returned_bytes"))])
 
 
+def test_laws_of_options_stood_beside_the_others_in_version_3():
+    law = {"status": "broken", "left": 7, "right": 6, "residual": 1, "why": None}
+    old = {**older.upgraded(OLD["watch/1"]), "schema": "copyscope.record/3", "stacks": {"why": None, "law": law}}
+    now = older.upgraded(old)
+    assert now["laws"][:-1] == old["laws"] and now["stacks"] == {"why": None}
+    last = now["laws"][-1]
+    assert last["law"] == "stacks" and last["right_is"] and keeps(last, law)
+    # One that had no calls to look at has no law.
+    assert older.upgraded({**old, "stacks": None, "sizes": None})["laws"] == old["laws"]
+
+
 @pytest.mark.parametrize("name", OLD)
 def test_a_damaged_one_is_refused_in_one_line_or_read(name):
     refused = 0
