@@ -19,6 +19,7 @@ from copyscope.common.tables import (
     RECEIVERS,
     RIGHT_VARIANTS,
 )
+from copyscope.common.text import laws_text
 from copyscope.files.record_file import RecordFile
 from copyscope.model.costs import Costs
 from copyscope.runs import launch, paths
@@ -185,8 +186,8 @@ def say(record: dict[str, Any], talk: TextIO) -> None:
               f"{record['copy']['share_of_first']:.0%} of a message's time", file=talk)
     for proof in record["proofs"]:
         laws = list(proof["laws"].values())
-        print(f"books of {proof['variant']} at {size} bytes: {laws.count('balanced')} laws "
-              f"balanced, {laws.count('not testable')} not testable, none broken", file=talk)
+        counts = (laws.count(each) for each in ("balanced", "broken", "not testable"))
+        print(f"laws of {proof['variant']} at {size} bytes: {laws_text(*counts)}", file=talk)
 
 
 def main(words: list[str]) -> int:

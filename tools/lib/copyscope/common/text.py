@@ -40,6 +40,16 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return text.getvalue()
 
 
+def laws_text(balanced: int, broken: int, untested: int, partly: int = 0) -> str:
+    """What became of all laws, by their numbers; `partly`: not testable for some sockets."""
+    def told(count: int, one: str, more: str) -> str:
+        return f"{count or 'none'} {one if count < 2 else more}"
+    return ", ".join([told(balanced, "balances to the byte", "balance to the byte"),
+                      *[told(partly, "does where it is testable", "do where they are testable")]
+                      * bool(partly), told(broken, "is broken", "are broken"),
+                      *[told(untested, "is not testable", "are not testable")] * bool(untested)])
+
+
 def now_utc() -> str:
     """The time as records have it: 2026-11-22T06:41:22Z."""
     return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

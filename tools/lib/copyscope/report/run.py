@@ -6,9 +6,9 @@ from copyscope.common.text import columns
 from copyscope.records.reply import reply_alone
 from copyscope.records.run_record import Record
 
-from . import caches, run_cost, run_missing, run_sentence, tables, times, zero_copy
+from . import caches, laws, run_cost, run_missing, run_sentence, tables, times, zero_copy
 from .look import WIDE, Look
-from .page import BAD, BOLD, GOOD, Tinted, folded, labelled, plural, tinted
+from .page import BAD, BOLD, folded, plural, tinted
 
 
 def verdict(record: Record, look: Look) -> list[str]:
@@ -68,25 +68,10 @@ def sites(record: Record, look: Look) -> list[str]:
                         each=wide) + said
 
 
-def laws(record: Record, look: Look) -> list[str]:
-    """One line if all balance; else each that broke, with both sides."""
-    statuses = [each["status"] for each in record.data["laws"]]
-    tested, broken = len(statuses) - statuses.count("not testable"), statuses.count("broken")
-    if not tested and record.backend == "none":
-        return []
-    if not tested:
-        text = "none could be tested"
-    elif broken:
-        text = f"{broken} of the {tested} that can be tested " \
-               f"{'is' if broken == 1 else 'are'} broken: do not trust this run"
-    else:
-        more = "" if look.laws else "; --laws lists them"
-        text = f"{'the' if tested == 1 else 'all'} {plural(tested, 'law')} that can be tested " \
-               f"balance{'s' * (tested == 1)} to the byte{more}"
-    wanted = {"broken", "balanced"} if look.laws else {"broken"}
-    tint = BAD if broken else GOOD if tested else BOLD
-    return ["", *Tinted.of(tint, labelled("laws", text)),
-            *tables.law_rows(record.data["laws"], wanted)]
+def is_tested(record: Record) -> bool:
+    """Not a run without probes, which has no law to tell of."""
+    return record.backend != "none" or \
+        any(each["status"] != "not testable" for each in record.data["laws"])
 
 
 def foot(record: Record) -> str:
@@ -101,6 +86,8 @@ def lines(record: Record, look: Look) -> list[str]:
     return [*verdict(record, look), "", *folded("", head(record)), *times.lines(record, look),
             *sites(record, look),
             *tables.causes(record.data, accepted(record), look.exact),
-            *zero_copy.lines(record, look), *laws(record, look), *times.counters(record, look),
+            *zero_copy.lines(record, look),
+            *(laws.lines(record.data["laws"], look.laws) if is_tested(record) else []),
+            *times.counters(record, look),
             *caches.lines(record), *run_cost.calls(record), *run_cost.overhead(record),
             *run_missing.lines(record)]

@@ -56,5 +56,5 @@ def lines(data: Document, view: View) -> list[str]:
             *counts.datagrams(data), *counts.failed(data), *counts.tls(data),
             *counts.mptcp(data, view.top), *cpu.lines(data, view.top), *sizes.lines(data, view.top),
             *stacks.lines(data, view.top), *rows.lines(data, view),
-            *balances.lines(data), *laws.lines(data, view.laws), *cost.lines(data),
+            *balances.lines(data), *laws.lines(data["laws"], view.laws), *cost.lines(data),
             *missing.lines(missing.texts(data))]
