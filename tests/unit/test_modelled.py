@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from copyscope.common.errors import Unusable
+from copyscope.common.text import short
 from copyscope.figures import draw_lines, groups, jobs, lines, specs
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records.check import check
 from copyscope.records.documents import BadRecord
 from copyscope.records.run_record import Point, Record
-from copyscope.runs import plan as planning, profile as profiles, tables
+from copyscope.runs import answer, plan as planning, profile as profiles, tables
 from helpers import plans as made_plans, records
 from helpers.pictures import as_records, counted, made, modelled, two_passes, words
 
@@ -88,6 +89,17 @@ def test_a_column_says_that_its_numbers_are_modelled(tmp_path):
     assert [row[5] for row in sites[1:]] == ["rx_copy"] and "zen2" in sites[1][6]
 
 
+def test_a_sweep_without_times_tells_the_instructions_of_a_message():
+    data = both()
+    data["experiment"]["timing"].update(comparable=False, why="its clock counts instructions")
+    told = answer.instructions_table([record_of(data)])
+    mine = record_of(data).modelled
+    ends = [short(mine.counter(end, "instructions") / MESSAGES / 1000) for end in ("sender", "receiver")]
+    assert told[-1].split()[-3:-1] == ends
+    said = answer.lines(made_plans.plan([]), [record_of(data)], [], Path("mine"), "")
+    assert told[-1] in said and not answer.instructions_table([record_of(two_passes(made("A1-host")))])
+
+
 def test_no_column_has_measured_and_modelled_numbers(tmp_path):
     measured = record_of(two_passes(counted(made("A1-host", 1))), "q")
     found = written(tmp_path, [record_of(both()), measured])
@@ -153,13 +165,16 @@ def test_a_figure_says_what_is_modelled():
 
 def test_instructions_stand_for_cycles_that_nobody_measured():
     said = drawn([both()], "cycles_per_byte")
-    assert "instructions, as cycles were not measured" in said and "payload byte" in said
+    assert "T (modelled, in place of cycles)" in said and "payload byte" in said
     assert "instructions" not in drawn([two_passes(made("A1-host"))], "cycles_per_byte")
+    plot = specs.Spec("f", "Plot 4: cycles per byte", "size", "cycles_per_byte")
+    assert lines.drawn_instead([record_of(both())], plot).title == \
+        "Plot 4: instructions per byte (modelled, in place of cycles, corrected)"
 
 
 @pytest.mark.parametrize("mode, y, title", [
-    ("as-published", "l1_misses", "T: as published, modelled"),
-    ("corrected", "cycles_per_byte", "T: corrected, modelled instructions, as cycles were not measured"),
+    ("as-published", "l1_misses", "T (modelled, as published)"),
+    ("corrected", "cycles_per_byte", "T (modelled, in place of cycles, corrected)"),
     # Its kernel counts them.
     ("corrected", "context_switches", "T")])
 def test_a_title_says_what_is_modelled_and_of_which_mode(mode, y, title):

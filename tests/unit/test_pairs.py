@@ -94,6 +94,8 @@ def test_few_rounds_are_a_range_and_one_is_no_interval():
     assert "too few for 95%" in said(few) and "--repeats 6 is the fewest" in said(few)
     one = said({key: rounds[:1] for key, rounds in SIX.items()})
     assert "A2 is 1.31 times as fast as A1 at 64 B, 1.10 times at 64 KiB." in one
+    slow = said({("A1", 64): (1.4,), ("A2", 64): (.2,), ("A1", 4096): (1.0,), ("A2", 4096): (2.0,)})
+    assert "A2 is 7.00 times as slow as A1 at 64 B, 2.00 times as fast as A1 at 4 KiB." in slow
     assert "no error bars" in one and "no difference" not in one
 
 
@@ -108,7 +110,7 @@ def test_a_round_that_lacks_one_of_two_runs_pairs_nothing():
 
 def test_times_with_probes_or_of_an_emulator_compare_nothing():
     text = said(SIX, kinds=("counted",))
-    assert "Nothing is compared: they were timed with probes" in text and "times A1" not in text
+    assert "latency are not compared: they were timed with probes" in text and "times A1" not in text
     plan, found = records_of(SIX)
     found[0].data["experiment"]["timing"].update(comparable=False, why="times of an emulated machine mean nothing")
     assert not pairs.paired(plan, found)

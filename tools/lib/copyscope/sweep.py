@@ -79,7 +79,7 @@ MOST_REPEATS = 10000
 # The fewest with a 95 % interval; published experiments are longer.
 REPEATS, PROFILE_REPEATS = 6, 3
 EPILOG = """\
-It ends in a table, and says how many times as fast each variant is as the first one.
+It ends in a table, and says how many times as fast or as slow each variant is as the first one.
 The sweep skips runs that DIR/runs already holds. To continue an interrupted sweep, type the same
 command with the same --out; it also tries failed runs again.
 exit: 0 all runs are there; 1 some failed, see DIR/failed; 2 bad usage, profile, record or disk;

@@ -134,13 +134,16 @@ def drawn_instead(records: list[Record], spec: Spec) -> Spec:
     def known(y: str) -> bool:
         return any(value_of(record, y, spec.end)[0] is not None for record in chosen)
     ys = [INSTEAD[y] if y in INSTEAD and not known(y) else y for y in spec.ys]
-    words = ["instructions, as cycles were not measured"] if tuple(ys) != spec.ys else []
+    title, words = spec.title, []
+    if tuple(ys) != spec.ys:
+        title = title.replace("cycles", "instructions").replace("Cycles", "Instructions")
+        words = ["in place of cycles"]
     if any(of_one_kind(chosen, y, spec.end)[1].startswith(MODELLED) for y in ys):
-        words = [*mode_words(chosen), " ".join(["modelled", *words])]
+        words = ["modelled", *words, *mode_words(chosen)]
     if all(record.modelled for record in chosen):
         ys = [f"{y}_per_message" if METRICS[y].unit == OF_A_RUN else y for y in ys]
     return replace(spec, y=ys[0], beside=ys[1] if spec.beside else "",
-                   title=f"{spec.title}: {', '.join(words)}" if words else spec.title)
+                   title=f"{title} ({', '.join(words)})" if words else title)
 
 
 def mode_words(records: list[Record]) -> list[str]:

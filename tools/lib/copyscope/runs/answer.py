@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The end of a sweep: how many times as fast as the first each variant is, in a table and words."""
+"""The end of a sweep: how much faster or slower than the first each variant is, in a table and words."""
 from __future__ import annotations
 
 import os
 import shlex
+from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from copyscope.common import outcomes, spread
@@ -14,19 +16,25 @@ from copyscope.common.text import laid_out, listed, short, size_text, wrapped
 from copyscope.common.tree import called
 from copyscope.records import copies
 from copyscope.records.reply import reply_alone
-from copyscope.records.run_record import Record
+from copyscope.records.run_record import ENDS, Record
 
 from . import pairs, paths
 from .pairs import Pair
 
 # Of one label, in a sentence; pairs.csv has them all.
 MOST_CELLS = 6
+INSTRUCTIONS = "instructions"
 
 
 def bounds(found: spread.Spread, of: str = "") -> str:
     """A median with the ends of its interval: 1.31 times (1.24 to 1.38)."""
     bar = f" ({short(found.low)} to {short(found.high)})" if found.n > 1 else ""
     return f"{short(found.middle)}{of}{bar}"
+
+
+def turned(ratio: spread.Spread) -> spread.Spread:
+    """How many times as slow, of how many times as fast."""
+    return replace(ratio, low=1 / ratio.high, middle=1 / ratio.middle, high=1 / ratio.low)
 
 
 def place(pair: Pair, one_size: bool, one_setting: bool) -> str:
@@ -54,11 +62,14 @@ def sentence(mine: list[Pair], word: str, where: list[str]) -> str:
     clear = [(pair, at) for pair, at in zip(mine, where) if pair.verdict not in (ALIKE, UNDECIDED)]
     if not clear:
         return f"{label} and {other}: {'; '.join(rest)}."
-    parts = []
-    for number, (pair, at) in enumerate(clear[:MOST_CELLS]):
+    parts, before = [], ""
+    for pair, at in clear[:MOST_CELLS]:
         assert pair.ratio
-        fast = f" as fast as {other}" * (not number)
-        parts.append(f"{bounds(pair.ratio, ' times')}{fast} {word} {at}")
+        slow = pair.ratio.middle < 1
+        what = f" as {'slow' if slow else 'fast'} as {other}"
+        parts.append(f"{bounds(turned(pair.ratio) if slow else pair.ratio, ' times')}"
+                     f"{what * (what != before)} {word} {at}")
+        before = what
     if len(clear) > MOST_CELLS:
         parts.append(f"and {len(clear) - MOST_CELLS} more in {pairs.FILE}")
     return f"{label} is {'; '.join([', '.join(parts), *rest])}."
@@ -119,6 +130,23 @@ def copies_table(records: list[Record]) -> list[str]:
     return ["", *laid_out(rows, {1, 2}), *wrapped(least)] if len(rows) > 1 else []
 
 
+def instructions_table(records: list[Record]) -> list[str]:
+    """Instructions of a message at each end, in thousands, by size, threads and label; nothing if
+    no run modelled them."""
+    rows, of_cells = [], dict[tuple[int, int, str], list[Record]]()
+    for each in records:
+        if each.modelled and each.times.messages:
+            of_cells.setdefault((each.size, each.setting, each.label), []).append(each)
+    for (size, threads, label), mine in sorted(of_cells.items(), key=lambda each: each[0][:2]):
+        ends = [median([(each.modelled_counter(end, INSTRUCTIONS) or 0) / (each.times.messages or 1)
+                          for each in mine]) / 1000 for end in ENDS]
+        rows.append([size_text(size), str(threads), named(label, mine[0].variant),
+                     *map(short, ends), short(sum(ends))])
+    head = ["size", "threads", "variant", *ENDS, "both"]
+    return ["", *wrapped("Instructions of a message, modelled, in thousands, at each end:"),
+            *laid_out([head, *rows], {1, 3, 4, 5})] if rows else []
+
+
 def more_rounds(undecided: list[spread.Spread]) -> list[str]:
     """What would decide what is not, where there is an interval to go by."""
     needed = [outcomes.repeats_to_decide(ratio) for ratio in undecided
@@ -174,9 +202,10 @@ def lines(plan: dict[str, Any], records: list[Record], found: list[Pair], folder
     drawn = to_plot(plan, folder, profile) if records else []
     against = pairs.reason_against(records)
     if against:
-        return ["", *wrapped(f"Nothing is compared: {against}."), *drawn]
+        return ["", *wrapped(f"Throughput and latency are not compared: {against}."),
+                *instructions_table(records), *copies_table(records), *drawn]
     if not found:
-        return ["", "Nothing is compared: no payload arrived.", *drawn]
+        return ["", "Throughput and latency are not compared: no payload arrived.", *drawn]
     variants = {record.label: record.variant for record in records}
     said = [line for each in sentences(found) for line in wrapped(each, "  ")]
     return ["", *table(found, variants), "", *said, *copies_table(records), "",
