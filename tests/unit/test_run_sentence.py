@@ -56,6 +56,9 @@ SAID = [
      "because of local delivery."),
     ({"verdict": {"referenced_bytes": BYTES, "uncopied_bytes": BYTES}, "sites": REFERENCED},
      f"{ON_VETH} copied nothing on the way out: all 36,837 bytes of referenced memory were sent without a copy."),
+    ({"verdict": {"referenced_bytes": BYTES, "uncopied_bytes": BYTES}, "sites": REFERENCED, "work": {"pattern": "rr"}},
+     f"{ON_VETH} copied nothing of the replies on the way out: all 36,837 bytes of referenced memory were sent without a "
+     "copy."),
     # A capture copies clones, beside the packets that the verdict is about.
     ({"verdict": {"referenced_bytes": BYTES, "uncopied_bytes": BYTES}, "sites": {**REFERENCED, "late_copy": BYTES},
       "counts": {"tapped_bytes": BYTES}},

@@ -65,6 +65,11 @@ class Run:
         return ",".join(alternation["variants"]) if alternation else ""
 
     @property
+    def replies(self) -> str:
+        """Of what a verdict is where both ends send, as requests are plain sends."""
+        return "of the replies " if self.work["pattern"] == "rr" else ""
+
+    @property
     def subject(self) -> str:
         """A3, MSG_ZEROCOPY, on veth."""
         kind = self.path["kind"]
@@ -96,11 +101,11 @@ def of_references(run: Run) -> str:
         return said + reservations(run, False)
     part, cause = f"{clean:,} of {amount(referenced)}", run.verdict.get("chief_cause")
     if not clean:
-        said = f"{run.subject} copied every byte after all: {part} were sent without a copy, " \
+        said = f"{run.subject} copied every byte {run.replies}after all: {part} were sent without a copy, " \
             f"because of {cause}."
     elif clean == referenced:
-        said = f"{run.subject} copied nothing on the way out: all {amount(referenced)} of " \
-            "referenced memory were sent without a copy."
+        said = f"{run.subject} copied nothing {run.replies}on the way out: all " \
+            f"{amount(referenced)} of referenced memory were sent without a copy."
     else:
         said = f"{run.subject} sent {part} of referenced memory without a copy; the others were " \
             f"copied, most of them because of {cause}."
