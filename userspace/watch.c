@@ -136,7 +136,7 @@ static int open_window(struct conduct *c)
 	struct watch_config config = { .subject = &c->options.subject, .books = o->books,
 				       .backend = o->backend, .fault_inject = o->fault_inject,
 				       .details = o->details, .cpu_hz = o->cpu_hz, .sizes = o->sizes, .stacks = o->stacks,
-				       .stack_every = o->stack_every,
+				       .stack_every = o->stack_every, .names = keeps(c) || c->reader.out,
 				       .begun = &c->begun,
 				       .every_hook = o->command,
 				       .early_datagrams = o->fail_on || o->fail_on_needless };

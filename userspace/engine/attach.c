@@ -447,7 +447,7 @@ int engine_load(struct engine **out, const struct engine_config *config,
 	if (err)
 		return err;
 	hits_open(p);
-	if ((config->stacks || config->cpu) && (err = stacks_prepare(p)))
+	if (config->looks && (err = stacks_prepare(p)))
 		return tell(why, err, "cannot open the ring of stacks");
 	return iterators_prepare(p, why);
 }

@@ -28,6 +28,7 @@ struct engine_config {
 	unsigned int sets;		/* of enum hook_set, those that will be attached or listed */
 	bool calls;			/* HOOKS_CALLS will be attached */
 	bool cpu;			/* the clock will be sampled */
+	bool looks;			/* engine_stacks_new() is asked for programs that stacks or samples are of */
 	bool sizes;			/* calls are told by their size: HOOKS_CALLS and HOOKS_SIZES will be attached */
 	bool stacks;			/* what calls move is put to stacks of the programs that make them */
 	uint32_t stack_every;		/* bytes: one of so many is sampled; 0: each call has its stack */

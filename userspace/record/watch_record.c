@@ -204,6 +204,25 @@ void watch_movements_add(struct watch_movements *into, const struct watch_moveme
 		into->sums[i] += from->sums[i];
 }
 
+bool watch_moved_nothing(const struct watch_movements *m)
+{
+	uint64_t any = 0;
+
+	for (size_t i = 0; i < sizeof(m->sums) / sizeof(*m->sums); i++)
+		any |= m->sums[i];
+	return !any;
+}
+
+void watch_lately_add(struct watch_movements *into, const struct watch_socket *socket)
+{
+	if (!socket->rested) {
+		watch_movements_add(into, &socket->lately);
+		return;
+	}
+	into->sites_known &= socket->lately.sites_known;
+	into->counts_known &= socket->lately.counts_known;
+}
+
 void watch_movements_subtract(struct watch_movements *from, const struct watch_movements *less)
 {
 	for (size_t i = 0; i < sizeof(from->sums) / sizeof(*from->sums); i++)
@@ -264,7 +283,7 @@ void watch_sum_add(struct watch_sum *sum, const struct watch_socket *socket)
 	balance_add(&sum->opening, &socket->opening);
 	balance_add(&sum->closing, &socket->closing);
 	watch_movements_add(&sum->moved, &socket->moved);
-	watch_movements_add(&sum->lately, &socket->lately);
+	watch_lately_add(&sum->lately, socket);
 }
 
 static int by_token(const void *a, const void *b)

@@ -130,6 +130,7 @@ struct watch_socket {
 	bool late;		/* of UDP: it may have moved datagrams before their hooks were attached */
 	bool handed_on;		/* another process used it before: its bytes are in these numbers, too */
 	bool died_before;	/* the reading before this one: it moved nothing lately */
+	bool rested;		/* open, and each number of .lately is 0 */
 	struct watch_balance opening, closing;
 	uint64_t stacked_bytes, unstacked_bytes;	/* of calls, by stacks that are kept and by others */
 	struct watch_movements moved;	/* since its opening */
@@ -337,6 +338,12 @@ void watch_set_count(struct watch_movements *m, enum count count, bool known, ui
 
 /* Adds @from to @into; what either does not know, the sum does not know. */
 void watch_movements_add(struct watch_movements *into, const struct watch_movements *from);
+
+/* Is each of its numbers 0? */
+bool watch_moved_nothing(const struct watch_movements *m);
+
+/* Adds what moved since the reading before: of 10,000 sockets most rest. */
+void watch_lately_add(struct watch_movements *into, const struct watch_socket *socket);
 
 /* Takes @less, which moved before, out of @from. */
 void watch_movements_subtract(struct watch_movements *from, const struct watch_movements *less);

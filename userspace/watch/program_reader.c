@@ -266,16 +266,16 @@ static int reader_start(struct kept_stacks *s)
 	return err;
 }
 
-int stacks_keep(struct kept_stacks *s, struct engine *engine, bool of_calls, bool of_clock, char why[WHY_BYTES])
+int stacks_keep(struct kept_stacks *s, struct engine *engine, bool of_calls, bool of_clock, bool looks,
+		char why[WHY_BYTES])
 {
-	const bool wanted = of_calls || of_clock;
-	int err = wanted ? reader_start(s) : 0;
+	int err = looks ? reader_start(s) : 0;
 
 	if (err)
 		snprintf(why, WHY_BYTES, "cannot start the process that reads programs: %s", strerror(-err));
-	if (err || !wanted)
+	if (err)
 		return err;
-	s->engine = engine;
+	s->engine = of_calls || of_clock ? engine : NULL;
 	s->of_calls = of_calls;
 	if (of_calls)
 		engine_stacks_gate(engine, true);
@@ -294,7 +294,7 @@ static void look(void *arg, const struct stack_task *task)
 
 void stacks_look(const struct kept_stacks *s)
 {
-	if (s->engine)
+	if (s->reader)
 		engine_stacks_new(s->engine, look, (void *)s);
 }
 
@@ -305,7 +305,7 @@ void stacks_end(const struct kept_stacks *s)
 		return;
 	engine_stacks_gate(s->engine, false);
 	sleep_ns(REST_NS);
-	engine_stacks_new(s->engine, look, (void *)s);
+	stacks_look(s);
 }
 
 static bool is_sound(const struct user_stacks *all)
@@ -547,7 +547,7 @@ int samples_read(struct kept_stacks *s, struct watch_record *r, bool last)
 
 	if (!err)
 		err = cpu_tally_all(&s->tally, &samples);
-	if (!err && last)
+	if (!err && last && s->reader)
 		err = samples_name(s, r, &samples);
 	if (!err)
 		err = watch_cpu_fill(r, &samples);

@@ -15,10 +15,10 @@
 #include "userspace/watch/books/cpu_tally.h"
 
 struct kept_stacks {
-	struct engine *engine;	/* NULL: no program is looked at */
+	struct engine *engine;	/* NULL: neither stacks nor samples are kept */
 	bool of_calls;		/* stacks of calls are kept */
 	uint32_t every;		/* bytes: one of so many is sampled; 0: each counts */
-	pid_t reader;		/* that process; 0: none */
+	pid_t reader;		/* that process; 0: no program is looked at */
 	int to, from;
 	int64_t named_by_ms;	/* when it is waited for no longer; 0: nothing was asked yet */
 	int failure;		/* of it, after which it is asked nothing more */
@@ -28,9 +28,10 @@ struct kept_stacks {
 /* A file system of a program that hangs holds a watch up for so long. */
 enum { NAMING_MS = 10000 };
 
-/* Before the caller gives up its rights; @of_calls: their stacks are kept; @of_clock: places of samples are to be named,
- * neither: no program is looked at. 0, or -errno with one line in @why. */
-int stacks_keep(struct kept_stacks *s, struct engine *engine, bool of_calls, bool of_clock, char why[WHY_BYTES]);
+/* Before the caller gives up its rights; @of_calls: their stacks are kept; @of_clock: the clock is sampled; @looks:
+ * programs are looked at, so that places in them can be named. 0, or -errno with one line in @why. */
+int stacks_keep(struct kept_stacks *s, struct engine *engine, bool of_calls, bool of_clock, bool looks,
+		char why[WHY_BYTES]);
 
 /* The process of each new stack is looked at: it may end soon. */
 void stacks_look(const struct kept_stacks *s);

@@ -22,8 +22,8 @@
 #include "userspace/watch/options/subject.h"
 #include "userspace/watch/program_reader.h"
 
-/* Samples of the clock may fill their tables within this time, and wake nobody. */
-enum { SAMPLES_MS = 20 };
+/* Samples of the clock fill their tables and wake nobody: engine_samples_due() is asked after so many at most. */
+enum { SAMPLES_UNASKED = CPU_STACKS / 4 };
 /* A control group, or a name, that nobody has for so long has ended. */
 enum { JOIN_MS = 20 };
 /* Sets of hooks that sockets of UDP need and no other passes; those that are attached once a socket needs them. */
@@ -292,6 +292,7 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	probes.sizes = w->sizes = config->sizes;
 	probes.stacks = config->stacks;
 	probes.stack_every = config->stack_every;
+	probes.looks = config->stacks || (config->cpu_hz && config->names);
 	w->details = config->details;
 	w->stacks.every = config->stack_every;
 	err = engine_load(&w->probes, &probes, why);
@@ -303,7 +304,7 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 		err = watch_choose(w->probes, &w->subject, why);
 	if (!err)
 		err = open_books(w, wanted_at_once(w, config), why) ?:
-		      stacks_keep(&w->stacks, w->probes, config->stacks, config->cpu_hz, why);
+		      stacks_keep(&w->stacks, w->probes, config->stacks, config->cpu_hz, probes.looks, why);
 	if (err) {
 		watch_close(w);
 		return err;
@@ -349,11 +350,17 @@ static int alive_for_long(const struct watch *w)
 	return watch_alive(w->probes, &w->subject);
 }
 
+/* Each processor takes one sample a period. */
+static int sampled_ms(const struct watch *w)
+{
+	return 1000ull * SAMPLES_UNASKED / w->cpu_hz / sysconf(_SC_NPROCESSORS_CONF);
+}
+
 int watch_wait(struct watch *w, int timeout_ms, int other)
 {
-	int err;
+	int err, most_ms = w->cpu_clock ? sampled_ms(w) : timeout_ms;
 
-	engine_wait(w->probes, w->cpu_clock && timeout_ms > SAMPLES_MS ? SAMPLES_MS : timeout_ms, other);
+	engine_wait(w->probes, timeout_ms < most_ms ? timeout_ms : most_ms, other);
 	stacks_look(&w->stacks);
 	attach_late(w);
 	err = collect_ended(w);
@@ -577,17 +584,21 @@ static int sizes_read(const struct watch *w, struct watch_record *r)
 	return 0;
 }
 
-/* The memory of its sockets and processes stays: the kernel clears each page that it gives anew. */
+/* The memory of its sockets, processes and groups stays: the kernel clears each page that it gives anew. */
 static void record_empty(struct watch_record *r)
 {
 	struct watch_socket *sockets = r->sockets;
 	struct watch_process *processes = r->processes;
+	struct watch_groups groups[WATCH_GROUPINGS];
 
+	memcpy(groups, r->groups, sizeof(groups));
+	memset(r->groups, 0, sizeof(r->groups));
 	r->sockets = NULL;
 	r->processes = NULL;
 	watch_record_free(r);
 	r->sockets = sockets;
 	r->processes = processes;
+	memcpy(r->groups, groups, sizeof(groups));
 }
 
 static int read_all(struct watch *w, struct watch_record *r, bool last)

@@ -25,6 +25,7 @@ struct watch_config {
 	bool sizes;		/* calls are told by their size; with WATCH_CALLS alone */
 	uint32_t stack_every;	/* with .stacks: one byte of so many is sampled; 0: each counts */
 	bool stacks;		/* what calls move is put to stacks of their programs; with WATCH_CALLS */
+	bool names;		/* a report or a record tells functions that samples of the clock found */
 	bool every_hook;	/* attach also what plain programs never need: for -- COMMAND */
 	bool early_datagrams;	/* hooks of UDP do not wait for a socket: sums that decide are to be whole */
 };

@@ -44,28 +44,45 @@ static int *note_of(const struct watch_groups *g, const struct watch_address *ke
 	return &g->note[at];
 }
 
-/* Room for one more group, and for twice as many notes as there are groups. */
-static int notes_grow(struct watch_groups *g)
+static void notes_fill(struct watch_groups *g)
 {
-	int room = g->room ? 2 * g->room : 16, *note;
-	struct watch_group *group;
+	memset(g->note, 0, g->notes * sizeof(*g->note));
+	for (int i = 0; i < g->count; i++)
+		*note_of(g, &g->group[i].at) = i + 1;
+}
 
-	if (g->count < g->room)
+/* For so many groups, and for twice as many notes. What is noted is to be noted anew. */
+static int room_make(struct watch_groups *g, int room)
+{
+	struct watch_group *group;
+	int *note;
+
+	if (room <= g->room)
 		return 0;
 	group = realloc(g->group, room * sizeof(*group));
 	if (!group)
 		return -ENOMEM;
 	g->group = group;
-	note = calloc(2 * room, sizeof(*note));
+	note = realloc(g->note, 2 * room * sizeof(*note));
 	if (!note)
 		return -ENOMEM;
-	free(g->note);
 	g->note = note;
 	g->room = room;
 	g->notes = 2 * room;
-	for (int i = 0; i < g->count; i++)
-		*note_of(g, &group[i].at) = i + 1;
 	return 0;
+}
+
+/* Room for one more group. */
+static int notes_grow(struct watch_groups *g)
+{
+	int err = 0;
+
+	if (g->count == g->room) {
+		err = room_make(g, g->room ? 2 * g->room : 16);
+		if (!err)
+			notes_fill(g);
+	}
+	return err;
 }
 
 static struct watch_group *append(struct watch_groups *g, const struct watch_address *key)
@@ -114,29 +131,26 @@ static int groups_add(struct watch_groups groups[WATCH_GROUPINGS], const struct 
 		if (s->apart)
 			continue;
 		watch_movements_add(&group->moved, &s->moved);
-		watch_movements_add(&group->lately, &s->lately);
+		watch_lately_add(&group->lately, s);
 	}
 	return 0;
 }
 
-/* Makes @to, which owns what it holds, of @from. 0 or -ENOMEM. */
+/* Makes @to, which owns what it holds and keeps its memory, of @from. 0 or -ENOMEM. */
 static int groups_copy(const struct watch_groups from[WATCH_GROUPINGS],
 		      struct watch_groups to[WATCH_GROUPINGS])
 {
 	for (enum watch_grouping by = 0; by < WATCH_GROUPINGS; by++) {
 		struct watch_groups *g = &to[by];
 
-		*g = from[by];
-		g->group = malloc((g->room + 1) * sizeof(*g->group));
-		g->note = malloc((g->notes + 1) * sizeof(*g->note));
-		if (!g->group || !g->note) {
-			watch_groups_free(to, by + 1);
+		g->count = 0;
+		if (room_make(g, from[by].room))
 			return -ENOMEM;
-		}
+		g->count = from[by].count;
 		if (g->count)
 			memcpy(g->group, from[by].group, g->count * sizeof(*g->group));
 		if (g->notes)
-			memcpy(g->note, from[by].note, g->notes * sizeof(*g->note));
+			notes_fill(g);
 	}
 	return 0;
 }
@@ -319,6 +333,7 @@ void watch_tally_open(const struct watch_tally *t, struct watch_socket *s,
 			       NULL;
 	if (past)
 		watch_movements_subtract(&s->lately, &past->moved);
+	s->rested = watch_moved_nothing(&s->lately);
 	for (int law = 0; law < WATCH_LAW_COUNT; law++)
 		s->laws[law] = watch_law_sides(law, s, book, hooked);
 }
