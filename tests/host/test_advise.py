@@ -61,5 +61,5 @@ def test_of_a_program_on_another_host_it_is_the_advice_on_the_record_that_came_h
     assert done.returncode in (0, 1, 4), done.stderr
     told, = json.loads(done.stdout)["processes"]
     numbers = {each["name"]: each["value"] for each in told["quantities"]}
-    assert told["pid"] == one.pid and numbers["copied.tx_copy"] >= watch_tool.PRIME
+    assert told["pids"] == [one.pid] and numbers["copied.tx_copy"] >= watch_tool.PRIME
     assert not watch_tool.left_there()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from copyscope.advise import command, prices, route, sources
+from copyscope.advise import command, prices, route, services, sources
 from copyscope.advise.advice import of_process
 from copyscope.advise.route import Machine, Way
 from copyscope.advise.text import is_on, lines, switch_of
@@ -104,7 +104,7 @@ def process(*tables: dict[str, Any], comm: str = "server", **known: Any) -> dict
     size = sum(each["bytes"] for table in tables for each in table["buckets"]
                if table["direction"] == "send")
     books = watches.moved(size, 0, **(known or {"tx_copy": size}))
-    return {**watches.process(812, comm, books), "sizes": list(tables)}
+    return {**watches.process(812, comm, books), "pids": [812], "sizes": list(tables)}
 
 
 def record(*processes: dict[str, Any], **socket: Any) -> dict[str, Any]:
@@ -339,8 +339,28 @@ def test_the_command_to_verify_it_names_who_gets_most():
     data = record(process(sent(bucket(65536, 100))), remote="[2001:db8::7]:80")
     found = route.find(data, data["processes"][0], MACHINE_ELSEWHERE, None)
     assert (found.path, found.host) == ("peer", "2001:db8::7")
-    said = " ".join(lines(of_process("server", data["processes"][0], found, COSTS, ""), ""))
+    advice = of_process("server", data["processes"][0], found, COSTS, "")
+    said = " ".join(lines(advice, ""))
     assert "--path peer --host 2001:db8::7 --pattern stream" in " ".join(said.split())
+    there = " ".join(" ".join(lines(advice, "", host="root@db1")).split())
+    assert "verify type on root@db1: sudo" in there
+
+
+def test_processes_of_one_service_are_advised_on_together():
+    """As one process that sent and took what all of them did, to the byte and to the sample."""
+    def worker(pid: int, size: int, samples: int) -> dict[str, Any]:
+        cpu = {"samples": samples, "clock_seconds": samples / 100, "copies": {"samples": samples // 2}}
+        return {**process(sent(bucket(size, 10))), "pid": pid, "cpu": cpu}
+    mine = [worker(1, 65536, 100), worker(2, 65536, 300), worker(3, 4096, 0)]
+    data = record(*mine, remote="127.0.0.1:80")
+    (name, one), = services.services(data)
+    alone = process(sent(bucket(65536, 20), bucket(4096, 10)))
+    assert name.endswith(", 3 processes") and one["pids"] == [1, 2, 3] and one["pid"] is None
+    assert one["sizes"] == alone["sizes"] and one["sum"]["sockets"] == 3
+    assert one["sum"]["sites"]["tx_copy"] == alone["sum"]["sites"]["tx_copy"]
+    assert (one["cpu"]["clock_seconds"], one["cpu"]["copies"]["share"]) == (4, 0.5)
+    went, _ = route.of_sockets(data, one["pids"], MACHINE_ELSEWHERE)
+    assert sum(went.values()) == sum(each["sum"]["counts"]["accepted_bytes"] for each in mine)
 
 
 def test_a_cause_is_told_with_its_remedy():

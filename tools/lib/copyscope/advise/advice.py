@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The advice for one process: what it costs today, what would change, how each is known."""
+"""The advice for one service: what it costs today, what would change, how each is known."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -54,7 +54,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Advice:
-    """What is known of one process."""
+    """What is known of one service, whose processes are as one (services.py)."""
 
     name: str
     comm: str
@@ -114,7 +114,7 @@ def of_files(costs: Costs, source: str) -> list[str]:
 
 def of_process(name: str, process: dict[str, Any], way: Way, costs: Costs,
                source: str, source_told: str = "") -> Advice:
-    """Advise on one process."""
+    """Advise on one service."""
     sent, referenced = (buckets(process, SEND, each) for each in (SENT_PLAIN, SENT_BY_REFERENCE))
     pattern, choices = pattern_of(process, [*sent, *referenced]), []
     lacking = unpriced(costs)
@@ -198,7 +198,7 @@ def quantities(advice: Advice) -> Iterator[Quantity]:
 def as_json(advice: Advice) -> dict[str, Any]:
     """One advice as a document has it."""
     return {
-        "pid": advice.process["pid"], "process": advice.name, "comm": advice.comm,
+        "pid": advice.process["pid"], "pids": advice.process["pids"], "process": advice.name, "comm": advice.comm,
         "verdict": advice.verdict, "source": advice.source or None,
         "path": {"told": advice.way.told, "like": advice.way.path, "in_the_way": [
             {"cause": each.cause, "where": each.where, "remedy": each.remedy or None}

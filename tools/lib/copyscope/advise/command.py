@@ -29,11 +29,12 @@ from copyscope.runs.ways import BUDGET_S, SIZES
 from . import of_path, prices, verified
 from .advice import Advice, as_json, of_process
 from .route import Machine, find
+from .services import services
 from .sources import Reading
 from .text import by_turns, lines
 from .verified import Verified
 
-PROGRAM, FRONT = BUILD / "watch", ROOT / "tools/copyscope"
+PROGRAM, FRONT = BUILD / "watch", ROOT / "tools" / "copyscope"
 SECONDS = 3.0
 FINE, PAYING, UNUSABLE, REFUSED, OPEN = 0, 1, 2, 3, 4
 # Words that ask more closely, and have a command of their own.
@@ -152,9 +153,8 @@ def check_host(options: argparse.Namespace) -> None:
 def watch_words(options: argparse.Namespace, record: Path) -> list[str]:
     """The command line of the watch, here or on another host."""
     window = options.seconds or (None if options.command else SECONDS)
-    words = [str(PROGRAM)]
-    if options.host is not None:
-        words = [str(FRONT), "watch", *prices.far_words(options.host, options.ssh)]
+    far = [] if options.host is None else prices.far_words(options.host, options.ssh)
+    words = [str(FRONT), "watch", *far]
     words += ["--sizes", "--cpu", "--quiet", "--json", str(record)]
     words += ["--seconds", f"{window:g}"] if window else []
     if options.command:
@@ -186,22 +186,20 @@ def load(file: Path, source: Path | None = None) -> Watched:
 
 def advise(record: Watched, options: argparse.Namespace,
            reading: Reading | None) -> list[Advice]:
-    """The advice for each process that moved anything, most first; `reading` of those that run."""
+    """The advice for each service that moved anything, most first; `reading` of those that run."""
     live, window_s = reading is not None, record.at("window.seconds")
-    told = {process["pid"]: reading.told(process, window_s)
-            if reading and not options.source else "" for process in record.data["processes"]}
     costs = prices.of_machine(record, options.baseline, live, options.host or "", options.ssh)
-    machine = Machine(record.at("machine.kernel"), live)
-    found = [of_process(verdict["process"], process,
-                        find(record.data, process, machine, options.path), costs,
-                        options.source or "file" * bool(told[process["pid"]]), told[process["pid"]])
-             for process, verdict in zip(record.data["processes"], record.data["verdicts"])]
+    machine, found = Machine(record.at("machine.kernel"), live), []
+    for name, service in services(record.data):
+        told = reading.told(service, window_s) if reading and not options.source else ""
+        found.append(of_process(name, service, find(record.data, service, machine, options.path),
+                                costs, options.source or "file" * bool(told), told))
     return sorted((each for each in found if each.choices or each.little is not None),
                   key=lambda each: -sum(sent.bytes for sent in (*each.sent, *each.referenced)))
 
 
 def verify(found: list[Advice], quiet: bool) -> dict[int, list[Verified]]:
-    """What turns say of the advice for each process, by its place; of one whose path has no turns
+    """What turns say of the advice for each service, by its place; of one whose path has no turns
     nothing."""
     told = {}
     for number, each in enumerate(found):
@@ -251,8 +249,8 @@ def tell(record: Watched, options: argparse.Namespace, reading: Reading | None,
     if not options.quiet:
         named = str(options.record) if options.record else ""
         said = [line for number, each in enumerate(found)
-                for line in lines(each, named, told.get(number, ()))] or \
-            ["no process sent anything: there is nothing to advise on"]
+                for line in lines(each, named, told.get(number, ()), options.host or "")] or \
+            ["no service sent anything: there is nothing to advise on"]
         print(*said, sep="\n", file=sys.stderr if options.json == "-" else sys.stdout)
     return status_of(found, told)
 

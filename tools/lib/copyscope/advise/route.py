@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What lies between a process's sockets and their receivers: what the record tells, and on the
+"""What lies between a service's sockets and their receivers: what the record tells, and on the
 machine that was watched its routes, devices and captures.
 """
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import os
 import socket
 import struct
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -155,15 +155,15 @@ def others_ends(sockets: Iterable[dict[str, Any]]) -> set[tuple[str, str]]:
     return {(each["remote"], each["local"]) for each in sockets}
 
 
-def of_sockets(data: dict[str, Any], pid: int | None,
+def of_sockets(data: dict[str, Any], pids: Collection[int | None],
                machine: Machine) -> tuple[dict[str, int], set[tuple[str, str]]]:
-    """Bytes that a process sent by where they went, and what copies on the way."""
+    """Bytes that processes sent by where they went, and what copies on the way."""
     ends = others_ends(data["sockets"])
     went: dict[str, int] = {}
     found: set[tuple[str, str]] = set()
     for each in data["sockets"]:
         size = sent_bytes(each)
-        if each["pid"] != pid or not size:
+        if each["pid"] not in pids or not size:
             continue
         remote, local = address_of(each["remote"]), address_of(each["local"])
         place, cause = UNKNOWN, ""
@@ -206,8 +206,8 @@ def of_path(path: str, kernel: str) -> Route:
 
 
 def find(data: dict[str, Any], process: dict[str, Any], machine: Machine, path: str | None) -> Way:
-    """Where the bytes of a process go."""
-    went, found = of_sockets(data, process["pid"], machine)
+    """Where the bytes of a service go."""
+    went, found = of_sockets(data, process["pids"], machine)
     hindrances = [Hindrance(cause, where) for cause, where in sorted(found)]
     hindrances += [Hindrance(each["cause"], f"{each['bytes']:,} bytes in the window")
                    for each in process.get("causes", []) if each["bytes"]]
@@ -223,17 +223,17 @@ def find(data: dict[str, Any], process: dict[str, Any], machine: Machine, path: 
     elif seen:
         route = seen
         told = f"{seen.local_low:.0%} of what it sent by reference was copied later all the same"
-    peer = chief_peer(data, process["pid"])
+    peer = chief_peer(data, process["pids"])
     if path or route.local_low >= 0.5 or not peer:
         return Way(route, told, tuple(hindrances), path or "lo")
     return Way(route, told, tuple(hindrances), "peer", peer)
 
 
-def chief_peer(data: dict[str, Any], pid: int | None) -> str:
-    """The address elsewhere that a process sent most to; "" if there is none."""
+def chief_peer(data: dict[str, Any], pids: Collection[int | None]) -> str:
+    """The address elsewhere that processes sent most to; "" if there is none."""
     got: dict[str, int] = {}
     for each in data["sockets"]:
         remote, size = address_of(each["remote"]), sent_bytes(each)
-        if each["pid"] == pid and size and not is_loopback(remote):
+        if each["pid"] in pids and size and not is_loopback(remote):
             got[remote] = got.get(remote, 0) + size
     return max(got, key=lambda each: got[each], default="")

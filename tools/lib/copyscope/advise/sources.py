@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from copyscope.records.sizes import PLAIN, SEND, buckets
+from copyscope.report.figures import plus
 
 # Of the bytes that it sends: read beside its sockets between these shares, it sends what it reads.
 LEAST, MOST = 0.7, 1.5
@@ -46,14 +47,16 @@ class Reading:
         self.before = {each: read_bytes(each) for each in pids_of(pid, comm)}
 
     def of(self, process: dict[str, Any], window_s: float) -> float | None:
-        """What a process read beside its sockets in the window of the watch, at least: what it
+        """What a service read beside its sockets in the window of the watch, at least: what it
         received counts as read, though recv() does not. The watch took longer than its window."""
-        before, now = self.before.get(process["pid"]), read_bytes(process["pid"])
+        grown = [None if (before := self.before.get(pid)) is None or
+                 (now := read_bytes(pid)) is None else now - before for pid in process["pids"]]
+        read = plus(grown)
         share = min(1.0, window_s / (time.monotonic() - self.began))
-        if before is None or now is None:
+        if read is None:
             return None
         counts, sites = process["sum"]["counts"], process["sum"]["sites"]
-        return (now - before) * share - (counts.get("returned_bytes") or 0) - \
+        return read * share - (counts.get("returned_bytes") or 0) - \
             (sites["tx_splice"]["bytes"] or 0)
 
     def told(self, process: dict[str, Any], window_s: float) -> str:

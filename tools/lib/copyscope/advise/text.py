@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An advice in words, a few lines for each process."""
+"""An advice in words, a few lines for each service."""
 from __future__ import annotations
 
 import shlex
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from copyscope.common.errors import shown
 from copyscope.common.tables import PATHS_OF_NICS, PATHS_OF_ONE_HOST
 from copyscope.common.text import listed, size_text, wrapped
 from copyscope.common.tree import called
@@ -164,8 +165,10 @@ def settled(advice: Advice, verified: Sequence[Verified]) -> str:
         "undecided: turns of a minute do not settle it; those of the command below may"
 
 
-def lines(advice: Advice, record: str, verified: Sequence[Verified] = ()) -> list[str]:
-    """Everything of one process; what turns said of it in place of the command that asks them."""
+def lines(advice: Advice, record: str, verified: Sequence[Verified] = (),
+          host: str = "") -> list[str]:
+    """Everything of one service; what turns said of it in place of the command that asks them, which
+    is typed on `host` if that was watched."""
     if advice.little is not None:
         return told(advice, [("today", today(advice)), ("advice", "leave it as it is: only "
                              f"{advice.little:.2%} of what it sent was copied by send")])
@@ -181,7 +184,8 @@ def lines(advice: Advice, record: str, verified: Sequence[Verified] = ()) -> lis
             *(("verified" if not number else "", each.text)
               for number, each in enumerate(verified))]
     if not verified or not paying(advice, verified) and still_open(advice, verified):
-        rows.append(("verify", verify(advice, record) + (LONGER if verified else "")))
+        where = f"type on {shown(host)}: " if host else ""
+        rows.append(("verify", where + verify(advice, record) + (LONGER if verified else "")))
     switch = switch_of(advice.comm, [each.way for each in advice.choices])
     if switch and not is_on(switch["way"], advice.process["sum"]["sites"]):
         rows.append(("switch", f"{switch['way']}: {switch['set']} ({switch['source']})"))
@@ -189,7 +193,7 @@ def lines(advice: Advice, record: str, verified: Sequence[Verified] = ()) -> lis
 
 
 def told(advice: Advice, rows: list[tuple[str, str]]) -> list[str]:
-    """Rows of a name and a text, below the process."""
+    """Rows of a name and a text, below the service."""
     said = [f"{advice.name}:"]
     for name, text in rows:
         said += wrapped(f"  {name:9}{text}", INDENT)
