@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Numbers out of text, strictly: what is not wholly a number in its range is none. */
+/* Numbers out of text, strictly: what is not wholly a number in its range is none; and their order. */
 #ifndef COPYSCOPE_NUMBERS_H
 #define COPYSCOPE_NUMBERS_H
 
@@ -20,5 +20,11 @@ int decimal_parse(const char *text, double *number);
 
 /* The whole number that a file of the kernel begins with; @otherwise if there is none. */
 uint64_t number_in_file(const char *path, uint64_t otherwise);
+
+/* Below, at or above 0 as @x is below, at or above @y: for qsort() and bsearch(). */
+static inline int numbers_order(uint64_t x, uint64_t y)
+{
+	return (x > y) - (x < y);
+}
 
 #endif

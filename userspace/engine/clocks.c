@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "userspace/common/clock.h"
+#include "userspace/common/numbers.h"
 #include "userspace/common/perf_open.h"
 #include "userspace/engine/engine_inside.h"
 
@@ -154,9 +155,7 @@ struct numbered_stacks {
 
 static int by_number(const void *a, const void *b)
 {
-	uint64_t x = ((const struct numbered *)a)->number, y = ((const struct numbered *)b)->number;
-
-	return (x > y) - (x < y);
+	return numbers_order(((const struct numbered *)a)->number, ((const struct numbered *)b)->number);
 }
 
 static int read_numbered(const struct engine *e, uint32_t turn, struct numbered_stacks *all)

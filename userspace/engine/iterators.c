@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "userspace/common/numbers.h"
 #include "userspace/engine/engine_inside.h"
 #include "userspace/engine/netns_reader.h"
 
@@ -378,9 +379,7 @@ _Static_assert(!offsetof(struct watch_book, cookie), "books are not sorted by th
 
 static int by_cookie(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
+	return numbers_order(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 /* A socket may move from one walk to the next, or die between them and the ring. */

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "userspace/common/numbers.h"
+#include "userspace/common/system/sudo_caller.h"
 #include "userspace/path/path_types.h"
 
 enum { LEAVE_MS = 300, COMMAND_BYTES = 4096, CANNOT_START = 127 };
@@ -30,11 +30,10 @@ enum { ALWAYS_COUNT = sizeof(always) / sizeof(*always) };
 
 static int become_caller(void)
 {
-	const char *caller = getenv("SUDO_UID");
 	const struct passwd *user;
-	uint64_t uid;
+	uint32_t uid;
 
-	if (geteuid() || !caller || whole_parse(caller, NUMBER_PLAIN, 1, UINT32_MAX - 1, &uid))
+	if (geteuid() || sudo_caller(SUDO_UID, &uid) != 1 || !uid)
 		return 0;
 	errno = ENOENT;
 	user = getpwuid(uid);

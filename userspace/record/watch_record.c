@@ -2,6 +2,8 @@
 /* Names and sums of a watch's record. */
 #include "userspace/record/watch_record.h"
 
+#include "userspace/common/numbers.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -289,9 +291,7 @@ void watch_sum_add(struct watch_sum *sum, const struct watch_socket *socket)
 static int by_token(const void *a, const void *b)
 {
 	const struct watch_mptcp *x = a, *y = b;
-	uint64_t left = (uint64_t)x->netns << 32 | x->token, right = (uint64_t)y->netns << 32 | y->token;
-
-	return (left > right) - (left < right);
+	return numbers_order((uint64_t)x->netns << 32 | x->token, (uint64_t)y->netns << 32 | y->token);
 }
 
 int watch_mptcp_sums(const struct watch_record *r, struct watch_mptcp **out)

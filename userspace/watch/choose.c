@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "userspace/common/numbers.h"
 #include "userspace/watch/options/called.h"
 
 enum { ROUNDS_MOST = 10 };
@@ -43,9 +44,7 @@ static bool has_pid(const struct watch_subject *s, const struct watch_row *row)
 
 static int by_number(const void *a, const void *b)
 {
-	uint32_t x = ((const struct watch_row *)a)->task.tgid, y = ((const struct watch_row *)b)->task.tgid;
-
-	return (x > y) - (x < y);
+	return numbers_order(((const struct watch_row *)a)->task.tgid, ((const struct watch_row *)b)->task.tgid);
 }
 
 /* Was it started by one of them, or by one that was? Who lost its parent has another one. @rows: in order. */

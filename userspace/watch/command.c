@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "userspace/common/printable.h"
-#include "userspace/common/numbers.h"
+#include "userspace/common/system/sudo_caller.h"
 
 /* The user on whose behalf the tool runs: who called sudo, or the tool's own. */
 struct caller {
@@ -42,15 +42,13 @@ struct news {
 /* Sets @id from a variable of sudo; false if there is none. */
 static bool id_in(const char *variable, unsigned int *id, int *err)
 {
-	const char *value = getenv(variable);
-	uint64_t number = 0;
+	int found = sudo_caller(variable, id);
 
-	*err = value ? whole_parse(value, NUMBER_PLAIN, 0, UINT32_MAX - 1, &number) : 0;
+	*err = found < 0 ? found : 0;
 	if (*err)
 		fprintf(stderr, "copyscope watch: %s is '%s', which is no user or group: give --as-root, or "
-			"unset it\n", variable, printable(value));
-	*id = number;
-	return value && !*err;
+			"unset it\n", variable, printable(getenv(variable)));
+	return found > 0;
 }
 
 /* Finds it; the tool's own with @as_root, or where sudo was not used. 0, or -errno with one line
@@ -61,11 +59,11 @@ static int caller_find(struct caller *caller, bool as_root)
 	int err = 0;
 
 	*caller = (struct caller){};
-	if (as_root || geteuid() || !id_in("SUDO_UID", &caller->uid, &err))
+	if (as_root || geteuid() || !id_in(SUDO_UID, &caller->uid, &err))
 		return err;
 	found = getpwuid(caller->uid);
 	caller->other = caller->uid;
-	if (!id_in("SUDO_GID", &caller->gid, &err))
+	if (!id_in(SUDO_GID, &caller->gid, &err))
 		caller->gid = found ? found->pw_gid : caller->uid;
 	if (err || !found)
 		return err;
@@ -86,7 +84,7 @@ static int set_ids(const struct caller *c)
 /* Becomes that user for good, with its groups and its HOME. 0, or -errno with one line printed. */
 static int caller_become(const struct caller *c)
 {
-	static const char *const of_sudo[] = { "SUDO_UID", "SUDO_GID", "SUDO_USER", "SUDO_COMMAND",
+	static const char *const of_sudo[] = { SUDO_UID, SUDO_GID, "SUDO_USER", "SUDO_COMMAND",
 					       "SUDO_HOME" };
 	int err;
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "userspace/common/clock.h"
+#include "userspace/common/numbers.h"
 #include "userspace/common/system/confine.h"
 #include "userspace/watch/books/watch_cpu.h"
 #include "userspace/watch/books/watch_judge.h"
@@ -447,9 +448,7 @@ int stacks_read(struct kept_stacks *s, struct watch_record *r)
 
 static int by_process(const void *a, const void *b)
 {
-	uint32_t x = ((const struct cpu_stack *)a)->tgid, y = ((const struct cpu_stack *)b)->tgid;
-
-	return (x > y) - (x < y);
+	return numbers_order(((const struct cpu_stack *)a)->tgid, ((const struct cpu_stack *)b)->tgid);
 }
 
 /* 0: the record does not have it. */

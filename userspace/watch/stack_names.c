@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "userspace/common/numbers.h"
 #include "userspace/watch/elf_file.h"
 
 enum { PERF_MAP_MOST = 64 << 20, JITTED_MOST = 1 << 20, FRAMES_MOST = USER_FRAMES + USER_CALLERS };
@@ -305,9 +306,7 @@ static void stack_fill(struct naming *n, const struct user_stack *s, struct call
 
 static int by_value(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
+	return numbers_order(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 /* Each once, sorted. */

@@ -13,6 +13,7 @@
 #endif
 
 #include "userspace/common/clock.h"
+#include "userspace/common/numbers.h"
 #include "userspace/common/system/confine.h"
 #include "userspace/engine/engine.h"
 #include "userspace/watch/books/books_tally.h"
@@ -437,8 +438,8 @@ static int members_fill(struct watch *w, struct watch_record *r)
 	int count = engine_members(w->probes, &members), err = 0;
 	struct watch_process *more;
 
-	for (int i = 0; i < r->process_count && !err; i++)
-		err = watch_ids_put(&known, &r->processes[i].id, i);
+	if (!err)
+		err = watch_ids_fill(&known, r);
 	more = err ? NULL : realloc(r->processes, (r->process_count + count + w->tally.gone_count + 1) *
 							  sizeof(*more));
 	if (more)
@@ -455,9 +456,7 @@ static int members_fill(struct watch *w, struct watch_record *r)
 
 static int by_id(const void *id, const void *cgroup)
 {
-	uint64_t x = *(const uint64_t *)id, y = ((const struct watch_cgroup *)cgroup)->id;
-
-	return (x > y) - (x < y);
+	return numbers_order(*(const uint64_t *)id, ((const struct watch_cgroup *)cgroup)->id);
 }
 
 /* Each number once. */
@@ -580,8 +579,7 @@ static int sizes_read(const struct watch *w, struct watch_record *r)
 		return r->sizes.count;
 	r->sizes.receives_known = w->hooked.rx_calls;
 	r->sizes.readings_known = engine_tells_readings(w->probes);
-	watch_sizes_fill(r, engine_gauges(w->probes).size_strays);
-	return 0;
+	return watch_sizes_fill(r, engine_gauges(w->probes).size_strays);
 }
 
 /* The memory of its sockets, processes and groups stays: the kernel clears each page that it gives anew. */

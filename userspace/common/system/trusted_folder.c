@@ -20,6 +20,7 @@
 
 #include "userspace/common/printable.h"
 #include "userspace/common/numbers.h"
+#include "userspace/common/system/sudo_caller.h"
 
 enum { LINKS_MAX = 40, WAY = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
@@ -46,12 +47,12 @@ static bool has_no_number_here(uid_t user)
 
 bool trusted_user(uid_t user)
 {
-	const char *caller = getenv("SUDO_UID");
 	struct stat program;
+	uint32_t caller;
 
 	return user == 0 || user == geteuid() ||
 	       (!stat("/proc/self/exe", &program) && user == program.st_uid) ||
-	       (caller && *caller && user == strtoul(caller, NULL, 10)) || has_no_number_here(user);
+	       (sudo_caller(SUDO_UID, &caller) == 1 && user == caller) || has_no_number_here(user);
 }
 
 static bool group_has_strangers(gid_t group)

@@ -2,6 +2,8 @@
 /* Adds up sockets, open ones and those that died: by process, remote address and local port, and in total. */
 #include "userspace/watch/books/books_tally.h"
 
+#include "userspace/common/numbers.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,6 +221,15 @@ int watch_ids_put(struct watch_ids *ids, const struct watch_process_id *id, int 
 	return 0;
 }
 
+int watch_ids_fill(struct watch_ids *ids, const struct watch_record *r)
+{
+	int err = 0;
+
+	for (int i = 0; i < r->process_count && !err; i++)
+		err = watch_ids_put(ids, &r->processes[i].id, i);
+	return err;
+}
+
 void watch_ids_free(struct watch_ids *ids)
 {
 	free(ids->items);
@@ -229,9 +240,7 @@ enum { DEFAULT_KEPT = 1000 };
 
 static int by_cookie(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
+	return numbers_order(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 /* Room for one more in an array that grows by half. */

@@ -25,6 +25,9 @@ int watch_ids_find(const struct watch_ids *ids, const struct watch_process_id *i
 /* A process that is not there yet. 0 or -ENOMEM. */
 int watch_ids_put(struct watch_ids *ids, const struct watch_process_id *id, int place);
 
+/* All processes of a record, by their places in it. 0 or -ENOMEM. */
+int watch_ids_fill(struct watch_ids *ids, const struct watch_record *r);
+
 /* Frees what it owns and empties it. */
 void watch_ids_free(struct watch_ids *ids);
 

@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "userspace/common/numbers.h"
 #include "userspace/judge/cpu_classes.h"
 
 static int order(uint32_t tgid, uint32_t other_tgid, uint32_t tid, uint32_t other_tid)
 {
-	return tgid != other_tgid ? (tgid < other_tgid ? -1 : 1) : (tid > other_tid) - (tid < other_tid);
+	return numbers_order(tgid, other_tgid) ?: numbers_order(tid, other_tid);
 }
 
 static int stacks_by_thread(const void *a, const void *b)
@@ -29,9 +30,7 @@ static int spans_by_thread(const void *a, const void *b)
 
 static int processes_by_pid(const void *a, const void *b)
 {
-	uint32_t x = (*(struct watch_process *const *)a)->id.pid, y = (*(struct watch_process *const *)b)->id.pid;
-
-	return (x > y) - (x < y);
+	return numbers_order((*(struct watch_process *const *)a)->id.pid, (*(struct watch_process *const *)b)->id.pid);
 }
 
 /* What is not told by itself comes last. */

@@ -11,6 +11,7 @@
 #include "userspace/judge/laws.h"
 #include "userspace/judge/sides.h"
 #include "userspace/watch/books/books_fate.h"
+#include "userspace/watch/books/books_tally.h"
 
 static void late_add(struct cause_list *all, enum known which, uint64_t bytes)
 {
@@ -207,18 +208,16 @@ void watch_verdicts_fill(struct watch_record *r)
 }
 
 /* Histograms of a process that the record does not have go to those of all such ones. */
-static void sizes_give(struct watch_record *r, int at)
+static void sizes_give(struct watch_record *r, const struct watch_ids *processes, int at)
 {
 	const struct call_sizes *sizes = &r->sizes.all[at];
+	const struct watch_process_id id = { .pid = sizes->task.tgid, .started_ns = sizes->task.started_ns };
+	int place = watch_ids_find(processes, &id);
 
-	for (int i = 0; i < r->process_count; i++) {
-		struct watch_process *p = &r->processes[i];
-
-		if (p->id.pid == sizes->task.tgid && p->id.started_ns == sizes->task.started_ns) {
-			p->sizes = sizes;
-			p->holds = &r->sizes.holds[at];
-			return;
-		}
+	if (place >= 0) {
+		r->processes[place].sizes = sizes;
+		r->processes[place].holds = &r->sizes.holds[at];
+		return;
 	}
 	for (int way = 0; way < CALL_WAY_COUNT; way++)
 		for (int i = 0; i < SIZE_BUCKETS; i++) {
@@ -271,12 +270,17 @@ static void sizes_weigh(struct watch_record *r, uint64_t strays)
 		weigh(law, (struct sides){ s->told_bytes, s->returned_bytes });
 }
 
-void watch_sizes_fill(struct watch_record *r, uint64_t strays)
+int watch_sizes_fill(struct watch_record *r, uint64_t strays)
 {
+	struct watch_ids processes = {};
+	int err = watch_ids_fill(&processes, r);
+
 	sizes_weigh(r, strays);
 	r->sizes.unsized_calls = r->total.unsized_calls;
-	for (int i = 1; i < r->sizes.count; i++)
-		sizes_give(r, i);
+	for (int i = 1; i < r->sizes.count && !err; i++)
+		sizes_give(r, &processes, i);
+	watch_ids_free(&processes);
+	return err;
 }
 
 /* What a call that was under way at an end of the window moved stands on one side alone. NULL: it can be tested. */

@@ -37,7 +37,7 @@ void watch_causes_fill(struct watch_record *r, const struct copy_stack *stacks, 
 
 /* Gives each process the histograms of its calls, and weighs them; @strays: sockets whose calls were sized before it
  * was known that they are the subject's. */
-void watch_sizes_fill(struct watch_record *r, uint64_t strays);
+int watch_sizes_fill(struct watch_record *r, uint64_t strays);
 /* Holds what stacks have against what the sockets moved by their sequence numbers. */
 void watch_stacks_weigh(struct watch_record *r);
 

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "userspace/common/numbers.h"
 #include "userspace/common/printable.h"
 #include "userspace/common/system/machine.h"
 #include "userspace/watch/options/called.h"
@@ -299,9 +300,7 @@ void watch_subject_close(struct watch_subject *s)
 
 static int by_id(const void *a, const void *b)
 {
-	uint64_t x = ((const struct watch_cgroup *)a)->id, y = ((const struct watch_cgroup *)b)->id;
-
-	return (x > y) - (x < y);
+	return numbers_order(((const struct watch_cgroup *)a)->id, ((const struct watch_cgroup *)b)->id);
 }
 
 static bool add(struct watch_cgroup **list, int *count, uint64_t id, const char *path)

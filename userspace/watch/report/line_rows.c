@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "userspace/common/numbers.h"
 #include "userspace/watch/books/watch_judge.h"
 #include "userspace/watch/report/names.h"
 
@@ -121,21 +122,18 @@ static void entry_fill(struct entry *e, const struct line_notes *notes, const st
 
 static bool is_named_alike(const struct line_note *note, const struct watch_process *p)
 {
-	return note->cgroup == p->cgroup && note->uid == p->uid && !memcmp(note->comm, p->comm, sizeof(p->comm));
+	const struct watch_service service = service_of(p);
+
+	return !services_order(&note->service, &service);
 }
 
 static struct watch_process named_as(const struct line_note *note)
 {
-	struct watch_process p = { .id = note->id, .cgroup = note->cgroup, .uid = note->uid,
+	struct watch_process p = { .id = note->id, .cgroup = note->service.cgroup, .uid = note->service.uid,
 				   .sum = watch_sum_of_nothing() };
 
-	memcpy(p.comm, note->comm, sizeof(p.comm));
+	memcpy(p.comm, note->service.comm, sizeof(p.comm));
 	return p;
-}
-
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
 }
 
 /* Alike for those of one service. A socket that no process has is the kernel's, or its listener's. */
@@ -143,8 +141,8 @@ static int by_service(const struct entry *a, const struct entry *b)
 {
 	const struct watch_process *x = a->now, *y = b->now;
 
-	return service_compare(x, y) ?: compare_numbers(!x->id.pid, !y->id.pid) ?:
-	       compare_numbers(x->id.listener, y->id.listener);
+	return service_compare(x, y) ?: numbers_order(!x->id.pid, !y->id.pid) ?:
+	       numbers_order(x->id.listener, y->id.listener);
 }
 
 static unsigned int figures_known(const struct entry *e)
@@ -157,10 +155,10 @@ static int by_knowledge(const struct entry *a, const struct entry *b)
 {
 	const struct watch_movements *x = &a->now->sum.lately, *y = &b->now->sum.lately;
 
-	return compare_numbers(a->quiet, b->quiet) ?: compare_numbers(x->sites_known, y->sites_known) ?:
-	       compare_numbers(x->counts_known, y->counts_known) ?:
-	       compare_numbers(figures_known(a), figures_known(b)) ?:
-	       compare_numbers(a->laws_broken ? a->now->id.pid : 0, b->laws_broken ? b->now->id.pid : 0);
+	return numbers_order(a->quiet, b->quiet) ?: numbers_order(x->sites_known, y->sites_known) ?:
+	       numbers_order(x->counts_known, y->counts_known) ?:
+	       numbers_order(figures_known(a), figures_known(b)) ?:
+	       numbers_order(a->laws_broken ? a->now->id.pid : 0, b->laws_broken ? b->now->id.pid : 0);
 }
 
 static int by_row(const void *a, const void *b)
@@ -276,15 +274,6 @@ static int gone_fill(struct entry *entries, struct watch_process *gone, const st
 	return count;
 }
 
-static int ids_of(struct watch_ids *ids, const struct watch_record *r)
-{
-	int err = 0;
-
-	for (int i = 0; i < r->process_count && !err; i++)
-		err = watch_ids_put(ids, &r->processes[i].id, i);
-	return err;
-}
-
 int line_rows(const struct line_notes *before, const struct watch_record *r, bool fold,
 	      void (*take)(void *arg, const struct line_row *row), void *arg)
 {
@@ -292,7 +281,7 @@ int line_rows(const struct line_notes *before, const struct watch_record *r, boo
 	struct watch_process *gone = malloc((before->count + 1) * sizeof(*gone));
 	struct telling t = { before, r, fold, calloc(1, sizeof(*t.row)), take, arg };
 	struct watch_ids there = {};
-	int err = entries && gone && t.row ? ids_of(&there, r) : -ENOMEM, count = err ? 0 : r->process_count;
+	int err = entries && gone && t.row ? watch_ids_fill(&there, r) : -ENOMEM, count = err ? 0 : r->process_count;
 
 	for (int i = 0; i < count; i++) {
 		int at = watch_ids_find(&before->index, &r->processes[i].id);
@@ -334,10 +323,9 @@ void line_notes_free(struct line_notes *notes)
 
 static struct line_note note_of(const struct watch_record *r, const struct watch_process *p)
 {
-	struct line_note note = { .id = p->id, .cgroup = p->cgroup, .uid = p->uid, .open = p->sum.sockets - p->sum.died,
+	struct line_note note = { .id = p->id, .service = service_of(p), .open = p->sum.sockets - p->sum.died,
 				  .laws_broken = p->sum.laws_broken, .at = p->sizes ? p->sizes - r->sizes.all : -1 };
 
-	memcpy(note.comm, p->comm, sizeof(note.comm));
 	memcpy(note.cpu, p->cpu.samples, sizeof(note.cpu));
 	return note;
 }
@@ -354,5 +342,5 @@ int line_notes_take(struct line_notes *notes, const struct watch_record *r)
 		return -ENOMEM;
 	for (; notes->count < r->process_count; notes->count++)
 		notes->note[notes->count] = note_of(r, &r->processes[notes->count]);
-	return ids_of(&notes->index, r);
+	return watch_ids_fill(&notes->index, r);
 }

@@ -5,13 +5,12 @@
 
 #include "userspace/watch/books/books_tally.h"
 #include "userspace/watch/report/figures.h"
+#include "userspace/watch/report/names.h"
 
 /* A process at the line before; where its histograms were, -1: it had none. */
 struct line_note {
 	struct watch_process_id id;
-	char comm[WATCH_COMM_BYTES];
-	uint64_t cgroup;
-	uint32_t uid;
+	struct watch_service service;
 	uint64_t open;
 	uint32_t laws_broken;
 	uint64_t cpu[CPU_CLASS_COUNT];

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "userspace/common/numbers.h"
 #include "userspace/common/printable.h"
 
 void comm_name(const char *comm, char name[WATCH_NAME_BYTES])
@@ -38,13 +39,25 @@ void service_name(const struct watch_process *p, char name[WATCH_NAME_BYTES])
 	snprintf(name, WATCH_NAME_BYTES, "%" PRIu64 " %" PRIu32 " %.200s", p->cgroup, p->uid, shown);
 }
 
+struct watch_service service_of(const struct watch_process *p)
+{
+	struct watch_service service = { .cgroup = p->cgroup, .uid = p->uid };
+
+	memcpy(service.comm, p->comm, sizeof(service.comm));
+	return service;
+}
+
+int services_order(const struct watch_service *a, const struct watch_service *b)
+{
+	return numbers_order(a->cgroup, b->cgroup) ?: numbers_order(a->uid, b->uid) ?:
+	       memcmp(a->comm, b->comm, sizeof(a->comm));
+}
+
 int service_compare(const struct watch_process *a, const struct watch_process *b)
 {
-	if (a->cgroup != b->cgroup)
-		return a->cgroup < b->cgroup ? -1 : 1;
-	if (a->uid != b->uid)
-		return a->uid < b->uid ? -1 : 1;
-	return memcmp(a->comm, b->comm, sizeof(a->comm));
+	const struct watch_service x = service_of(a), y = service_of(b);
+
+	return services_order(&x, &y);
 }
 
 void peer_name(const struct watch_address *a, char name[WATCH_NAME_BYTES])

@@ -15,7 +15,18 @@ void process_name(const struct watch_process_id *id, const char *comm, char name
 /* What is alike for processes of one service, which the process that prints gives a name: cgroup, user, comm. */
 void service_name(const struct watch_process *p, char name[WATCH_NAME_BYTES]);
 
-/* 0 for two processes of one service; an order of services. */
+struct watch_service {
+	uint64_t cgroup;
+	uint32_t uid;
+	char comm[WATCH_COMM_BYTES];
+};
+
+struct watch_service service_of(const struct watch_process *p);
+
+/* 0 for the same; an order of services. */
+int services_order(const struct watch_service *a, const struct watch_service *b);
+
+/* The same of two processes. */
 int service_compare(const struct watch_process *a, const struct watch_process *b);
 
 /* "10.0.0.1" or "2001:db8::1"; "10.0.0.1:80" or "[2001:db8::1]:80". */

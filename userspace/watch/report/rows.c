@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "userspace/common/numbers.h"
 #include "userspace/watch/report/figures.h"
 
+/* The larger one first. */
 static int compare_numbers(uint64_t left, uint64_t right)
 {
-	return left < right ? 1 : left > right ? -1 : 0;
+	return numbers_order(right, left);
 }
 
 static int compare_figures(struct figure a, struct figure b)
