@@ -98,15 +98,40 @@ def enough(starts: list[Record], asked: Asked) -> bool:
     return all(ratio and sharp(ratio) for ratio in ratios)
 
 
+@dataclass
+class Starts:
+    """The starts of what is asked for, made one at a time."""
+
+    asked: Asked
+    records: list[Record] = field(default_factory=list)
+    spent_s: float = 0.0
+    began: float = -math.inf    # by time.monotonic(): the last one
+
+    def step(self) -> None:
+        """One more, not too soon after the last one."""
+        time.sleep(max(0.0, self.began + self.asked.every_s - time.monotonic()))
+        self.began = began = time.monotonic()
+        self.records.append(start(self.asked, len(self.records)))
+        self.spent_s += time.monotonic() - began
+
+    @property
+    def enough(self) -> bool:
+        """Whether no more are made."""
+        return enough(self.records, self.asked)
+
+    @property
+    def made(self) -> Made:
+        """What was made."""
+        return Made(self.records, each_s=max(self.spent_s / len(self.records), self.asked.every_s))
+
+
 def make_starts(asked: Asked, tell: Callable[[str], None]) -> Made:
     """The starts alone; `tell` is told of each."""
-    made, began = Made(), time.monotonic()
-    while not enough(made.starts, asked):
-        tell(f"start {len(made.starts) + 1} of {asked.least} to {asked.most}")
-        time.sleep(max(0.0, began + len(made.starts) * asked.every_s - time.monotonic()))
-        made.starts.append(start(asked, len(made.starts)))
-    made.each_s = (time.monotonic() - began) / len(made.starts)
-    return made
+    starts = Starts(asked)
+    while not starts.enough:
+        tell(f"start {len(starts.records) + 1} of {asked.least} to {asked.most}")
+        starts.step()
+    return starts.made
 
 
 def make(asked: Asked, tell: Callable[[str], None]) -> Made:

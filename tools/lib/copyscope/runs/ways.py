@@ -2,7 +2,6 @@
 """Prices every way to send that a kernel has, on one path, by turns; makes the document."""
 from __future__ import annotations
 
-import math
 import os
 import time
 from collections.abc import Callable
@@ -26,7 +25,7 @@ from copyscope.records.ways import (
     told,
 )
 
-from .alternation import EVERY_S, LEAST_STARTS, Asked, Made, count, enough, start
+from .alternation import EVERY_S, LEAST_STARTS, Asked, Starts, count
 from .alternation_document import counted, decided, interval
 
 SCHEMA = "copyscope.ways/1"
@@ -75,25 +74,51 @@ def quantity(starts: list[turns.Start], way: int, base: int, cost: turns.Cost,
                                 for each in turns.medians(starts, way, cost, base)]}
 
 
-def row(starts: list[turns.Start], group: tuple[str, ...], name: str, size: int,
-        each_s: float) -> dict[str, Any]:
+@dataclass
+class Job:
+    """Starts of some variants at a size. Those of several jobs take turns: what disturbs this
+    machine for a minute then widens the interval of each answer, instead of moving one."""
+
+    starts: Starts
+    size: int
+    group: tuple[str, ...]
+    refused: str = ""           # why it can make no more: others may take what a limit allows
+
+    @property
+    def count(self) -> int:
+        """Starts so far."""
+        return len(self.starts.records)
+
+    @property
+    def alternations(self) -> list[turns.Start]:
+        """What each start took."""
+        return [each.at("experiment.alternation") for each in self.starts.records]
+
+    @property
+    def each_s(self) -> float:
+        """Seconds that one takes: others wait their turn meanwhile."""
+        return self.starts.spent_s / self.count
+
+
+def row(job: Job, name: str) -> dict[str, Any]:
     """A way at a size."""
-    way, base = group.index(name), group.index(BASES[SOURCES[name]])
-    return {"bytes": size,
-            "processor_time": quantity(starts, way, base, turns.processor_ns, each_s),
-            "wall_time": quantity(starts, way, base, turns.wall_ns, each_s),
+    way, base = job.group.index(name), job.group.index(BASES[SOURCES[name]])
+    starts = job.alternations
+    return {"bytes": job.size,
+            "processor_time": quantity(starts, way, base, turns.processor_ns, job.each_s),
+            "wall_time": quantity(starts, way, base, turns.wall_ns, job.each_s),
             "processor_ns_per_byte": interval(turns.a_byte(starts, way, turns.processor_ns))}
 
 
-def keep(found: Found, made: Made, group: tuple[str, ...], size: int) -> None:
-    """Keep what a group's starts say."""
-    starts = [each.at("experiment.alternation") for each in made.starts]
-    found.first = found.first or made.starts[0]
-    found.others += [each.times.others_share for each in made.starts
+def keep(found: Found, job: Job) -> None:
+    """Keep what the starts of a job say."""
+    records = job.starts.records
+    found.first = found.first or records[0]
+    found.others += [each.times.others_share for each in records
                      if each.times.others_share is not None]
-    for name in group:
+    for name in job.group:
         if name in SOURCES:
-            found.rows.setdefault(name, []).append(row(starts, group, name, size, made.each_s))
+            found.rows.setdefault(name, []).append(row(job, name))
 
 
 def bases_of(group: tuple[str, ...]) -> tuple[int, ...]:
@@ -102,36 +127,10 @@ def bases_of(group: tuple[str, ...]) -> tuple[int, ...]:
                  for way, name in enumerate(group))
 
 
-@dataclass
-class Job:
-    """Starts of some variants at a size, made one at a time: what disturbs this machine for a
-    minute then widens the interval of each answer, instead of moving one."""
-
-    asked: Asked
-    size: int
-    group: tuple[str, ...]
-    starts: list[Record] = field(default_factory=list)
-    spent_s: float = 0.0
-    began: float = -math.inf    # by time.monotonic(): its last start
-    refused: str = ""           # why it can make no more: others may take what a limit allows
-
-    def step(self) -> None:
-        """One start more, not too soon after the last one."""
-        time.sleep(max(0.0, self.began + EVERY_S - time.monotonic()))
-        self.began = began = time.monotonic()
-        self.starts.append(start(self.asked, len(self.starts)))
-        self.spent_s += time.monotonic() - began
-
-    @property
-    def made(self) -> Made:
-        """What it made."""
-        return Made(self.starts, each_s=self.spent_s / len(self.starts))
-
-
 def job_of(place: Place, size: int, group: tuple[str, ...]) -> Job:
     """Nothing is made yet."""
-    return Job(Asked(",".join(group), place.words(size), LEAST_STARTS, MOST_STARTS, SECONDS,
-                     BLOCKS_MS, bases=bases_of(group)), size, group)
+    return Job(Starts(Asked(",".join(group), place.words(size), LEAST_STARTS, MOST_STARTS, SECONDS,
+                            BLOCKS_MS, bases=bases_of(group), every_s=EVERY_S)), size, group)
 
 
 def begun(found: Found, place: Place, size: int, group: tuple[str, ...]) -> Job | None:
@@ -140,7 +139,7 @@ def begun(found: Found, place: Place, size: int, group: tuple[str, ...]) -> Job 
     for tried in (group, group[:-1]):
         job = job_of(place, size, tried)
         try:
-            job.step()
+            job.starts.step()
             return job
         except Refused as error:
             if group == GROUPS[0]:
@@ -154,13 +153,13 @@ def begun(found: Found, place: Place, size: int, group: tuple[str, ...]) -> Job 
 def in_turn(jobs: list[Job], until: float, tell: Callable[[str], None]) -> None:
     """A start of each job, and again of each that has not enough, until the time is over."""
     while jobs := [each for each in jobs if not each.refused and (
-            len(each.starts) < LEAST_STARTS or
-            time.monotonic() < until and not enough(each.starts, each.asked))]:
+            each.count < LEAST_STARTS or
+            time.monotonic() < until and not each.starts.enough)]:
         for job in jobs:
-            tell(f"start {len(job.starts) + 1} of {size_text(job.size)}: "
+            tell(f"start {job.count + 1} of {size_text(job.size)}: "
                  f"{listed([CALLS[name] for name in job.group if name in SOURCES])}")
             try:
-                job.step()
+                job.starts.step()
             except Refused as error:
                 job.refused = str(error)
 
@@ -176,8 +175,8 @@ def measure(place: Place, sizes: tuple[int, ...], budget_s: float,
     made = [each for each in jobs if each]
     in_turn(made, began + FIRST_SHARE * budget_s, tell)
     for job in made:
-        if len(job.starts) >= LEAST_STARTS:
-            keep(found, job.made, job.group, job.size)
+        if job.count >= LEAST_STARTS:
+            keep(found, job)
             continue
         for name in job.group:
             if name in SOURCES:
@@ -199,12 +198,11 @@ def sharpen(found: Found, place: Place, until: float, tell: Callable[[str], None
             for _, size, name in sorted(cells)[:max(0, fit)]}
     in_turn(list(jobs.values()), until, tell)
     for (name, size), job in jobs.items():
-        if len(job.starts) < LEAST_STARTS:
+        if job.count < LEAST_STARTS:
             continue
         rows = found.rows[name]
         at = next(at for at, each in enumerate(rows) if each["bytes"] == size)
-        starts = [each.at("experiment.alternation") for each in job.starts]
-        rows[at] = row(starts, job.group, name, size, job.made.each_s)
+        rows[at] = row(job, name)
 
 
 def count_all(found: Found, place: Place, tell: Callable[[str], None]) -> None:
