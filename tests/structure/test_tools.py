@@ -348,3 +348,18 @@ def test_make_finds_the_kernel_s_headers_whichever_word_the_compiler_knows(tmp_p
     said = subprocess.run(["make", "-s", f"CC={compiler}", "--eval", "where: ; @echo '$(BPFFLAGS)'", "where"], cwd=ROOT,
                           capture_output=True, text=True, check=True).stdout
     assert said.rstrip().endswith("/usr/include/x86_64-linux-gnu")
+
+
+def test_a_row_of_a_table_that_changed_leaves_the_others_as_they_are(tmp_path):
+    """Formatted are lines of functions alone: to clang-format a table is one line."""
+    subprocess.run(["git", "clone", "--quiet", "--shared", ROOT, tmp_path / "tree"], check=True)
+    tree = tmp_path / "tree"
+    shutil.copy(ROOT / "tests/checks.mk", tree / "tests/checks.mk")
+    (tree / "build/venv").parent.mkdir()
+    (tree / "build/venv").symlink_to(ROOT / "build/venv")
+    row, code = tree / "userspace/record/laws.h", tree / "userspace/watch/choose.c"
+    row.write_text(row.read_text().replace('R(send, "send"', 'R(send,  "send"'))
+    code.write_text(code.read_text().replace("static int by_number(const void *a, ", "static int by_number(const void *a,  "))
+    subprocess.run(["make", "-s", "format"], cwd=tree, check=True, capture_output=True)
+    told = subprocess.run(["git", "diff", "--numstat", "--", "userspace"], cwd=tree, capture_output=True, text=True, check=True)
+    assert told.stdout == "1\t1\tuserspace/record/laws.h\n"
