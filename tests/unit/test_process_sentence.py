@@ -39,7 +39,7 @@ class Made:
     def __init__(self, verdict: str = "copies", causes: tuple[dict[str, Any], ...] = (), **known: Any) -> None:
         self.process = watches.process(7, "nginx", watches.moved(0, 0))
         self.process["causes"], self.verdict = list(causes), verdict
-        self.process["sum"]["fate"] |= {"unseen_most_bytes": 0, "declined_bytes": 0}
+        self.process["sum"]["fate"] |= {"unseen_most_bytes": 0, "declined_bytes": 0, "unwatched_bytes": None}
         self.set(**known)
         self.data = watches.watch_record(self.process)
 
@@ -92,6 +92,8 @@ def late(cause: dict[str, Any], count: int) -> dict[str, Any]:
 
 UNSEEN = "(no device was seen to take them as pages, or one may have copied them unseen, as for an XDP program, or they " \
          "left before their packets were watched)"
+EARLY = "(they left before their packets were watched)"
+UNTAKEN = UNSEEN.replace(", or they left before their packets were watched", "")
 UNCOVERED = [{"what": "UNIX sockets", "seen": True, "sockets": 2, "why": "-"},
              {"what": "AF_XDP sockets", "seen": True, "sockets": 1, "why": "-"},
              {"what": "kernel TLS", "seen": True, "sockets": 4, "why": "-"},
@@ -154,6 +156,12 @@ SAID = [
     (in_vain(late_copy=0, copied_later_bytes=0, uncopied_bytes=4_500_000, unknown_bytes=4_500_000, held_bytes=500_000),
      "asked for zero copy in 41,200 sends: 9.00 MB was sent by reference; 50.0 % of it was handed over as pages; whether "
      f"4.00 MB was copied behind the socket is not known {UNSEEN}; 500 kB of it had not left yet."),
+    (in_vain(late_copy=0, copied_later_bytes=0, unknown_bytes=9 * MB, unwatched_bytes=9 * MB),
+     "asked for zero copy in 41,200 sends: 9.00 MB was sent by reference; whether 9.00 MB was copied behind the socket is "
+     f"not known {EARLY}."),
+    (in_vain(late_copy=0, copied_later_bytes=0, unknown_bytes=9 * MB, unwatched_bytes=0),
+     "asked for zero copy in 41,200 sends: 9.00 MB was sent by reference; whether 9.00 MB was copied behind the socket is "
+     f"not known {UNTAKEN}."),
     (in_vain(copied_later_bytes=0, unknown_bytes=9 * MB).forget("late_copy"),
      "asked for zero copy in 41,200 sends: 9.00 MB was sent by reference; whether 9.00 MB was copied behind the socket is "
      "not known (nobody looked)."),

@@ -298,6 +298,20 @@ TEST(an_arrival_that_nobody_saw_takes_nothing_from_what_was_spliced)
 	fate_is(&book, &skipped, 0, 0, BYTES);
 }
 
+/* Hooks of packets wait for a socket that needs them: what left before is told apart from what no device was seen to take. */
+TEST(what_left_before_packets_were_watched_is_told_apart)
+{
+	struct watch_hooked all = trampolines();
+	struct watch_book book = sent_as(WATCH_KIND_REFERENCE);
+
+	fate_is(&book, &all, 0, 0, BYTES);
+	assert_int_equal(filled(&book, &all).moved.fate.unwatched, 0);
+	book.slot.pages_unwatched = 1;
+	book.now.unsent_referenced_bytes = 1000;
+	fate_is(&book, &all, 0, 0, BYTES);
+	assert_int_equal(filled(&book, &all).moved.fate.unwatched, BYTES - 1000);
+}
+
 /* What was seen to be copied was, and what was seen to be handed to a device on a bus may have been copied if its packet
  * was one of those. */
 TEST(a_packet_that_nobody_saw_leaves_what_others_show)

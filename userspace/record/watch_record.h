@@ -61,6 +61,7 @@ struct watch_balance {
 struct watch_fate {
 	uint64_t uncopied, later, unknown;
 	uint64_t held;		/* of .unknown: not sent yet */
+	uint64_t unwatched;	/* of the rest of .unknown: by sockets whose packets were not watched from the first page on */
 	uint64_t unsure;	/* of .uncopied: so if no packet that no program saw was one of theirs */
 };
 

@@ -288,5 +288,7 @@ struct watch_fate watch_fate_of(const struct watch_book *book, const struct watc
 	fate.unknown = handed - fate.later - fate.uncopied;
 	if (!(book->flags & WATCH_CLOSED))
 		fate.held = least(book->now.unsent_referenced_bytes, fate.unknown);
+	if (book->slot.pages_unwatched || !hooked->packets)
+		fate.unwatched = fate.unknown - fate.held;
 	return fate;
 }

@@ -77,6 +77,7 @@ static json_t *fate_json(const struct watch_record *r, const struct watch_moveme
 	put(o, "copied_later_bytes", integer_if(known, m->fate.later));
 	put(o, "unknown_bytes", integer_if(known, m->fate.unknown));
 	put(o, "held_bytes", integer_if(known, m->fate.held));
+	put(o, "unwatched_bytes", integer_if(known, m->fate.unwatched));
 	put(o, "unseen_most_bytes", integer_if(known, watch_unseen_most(r, &m->fate)));
 	put(o, "passed_on_bytes", integer_if(!m->passed_unknown, m->passed_bytes));
 	put(o, "declined_bytes", integer_if(!m->declined_unknown, m->declined_bytes));

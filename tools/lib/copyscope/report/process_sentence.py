@@ -17,10 +17,12 @@ Document = dict[str, Any]
 LAYERS = column("layers", "meaning")
 # What a sum tells of beside sites, counts and fates; it is there if it is more than 0.
 MORE = ("unseen_completions", "spliced_in_kernel_bytes", "refused_at_rest_sends", "sent_here_bytes")
-FATES = ("uncopied_bytes", "copied_later_bytes", "unknown_bytes", "held_bytes", "unseen_most_bytes",
+FATES = ("uncopied_bytes", "copied_later_bytes", "unknown_bytes", "held_bytes", "unwatched_bytes",
+         "unseen_most_bytes",
          "passed_on_bytes", "declined_bytes")
-UNSEEN_FATE = "no device was seen to take them as pages, or one may have copied them unseen, as " \
-              "for an XDP program, or they left before their packets were watched"
+UNWATCHED = "they left before their packets were watched"
+UNTAKEN = "no device was seen to take them as pages, or one may have copied them unseen, as for an " \
+          "XDP program"
 OF_A_SOCKET = "for one of its sockets nobody counted it"
 NOT_ENTERED = "one of its sockets lay in a network namespace that was not entered, or moved " \
               "datagrams before their hooks were attached"
@@ -95,11 +97,20 @@ def add_cause(s: Text, copied: int) -> None:
               chief["cause"], chief["remedy"])
 
 
+def why_unknown(m: Moved, unknown: int) -> str:
+    """Why nobody saw what became of so many bytes, where copies were watched. Older records do not
+    tell how many left too early."""
+    early = m["unwatched_bytes"]
+    if early >= unknown:
+        return UNWATCHED
+    return UNTAKEN if m.knows("unwatched_bytes") and not early else f"{UNTAKEN}, or {UNWATCHED}"
+
+
 def add_unknown_fate(s: Text, unknown: int) -> None:
     """Of so many bytes nobody saw what became of them; and what is known all the same."""
     m = s.moved
     s.add(say.FATE_UNKNOWN, bytes_text(unknown),
-          UNSEEN_FATE if m.knows("late_copy") else m.why("late_copy"))
+          why_unknown(m, unknown) if m.knows("late_copy") else m.why("late_copy"))
     unseen = unseen_packets(m.data)
     if unseen:
         s.add(say.UNSEEN, f"{unseen:,}")
