@@ -354,7 +354,7 @@ def test_processes_of_one_service_are_advised_on_together():
     mine = [worker(1, 65536, 100), worker(2, 65536, 300), worker(3, 4096, 0)]
     data = record(*mine, remote="127.0.0.1:80")
     (name, one), = services.services(data)
-    alone = process(sent(bucket(65536, 20), bucket(4096, 10)))
+    alone = process(sent(bucket(4096, 10), bucket(65536, 20)))
     assert name.endswith(", 3 processes") and one["pids"] == [1, 2, 3] and one["pid"] is None
     assert one["sizes"] == alone["sizes"] and one["sum"]["sockets"] == 3
     assert one["sum"]["sites"]["tx_copy"] == alone["sum"]["sites"]["tx_copy"]

@@ -122,6 +122,14 @@ def test_a_row_is_made_of_sites_causes_processes_peers_sockets_and_sizes():
     assert "10.0.0.9:80 - " in made_of({**part, "name": "fe80::1"}, by="peer", sockets=[socket("[fe80::1]:9", 1)])
 
 
+def test_a_high_screen_has_more_of_each_part():
+    part = {**ROW, **watches.moved(9, 0, tx_copy=9), "causes": []}
+    sockets = [socket(f"10.0.0.1:{number}", 9) for number in range(4000, 4018)]
+    page = {"rows": [part], "keys": "\r", "sockets": sockets, "sockets_further": 0}
+    low, high = ("\n".join(lines(height, **page)) for height in (30, 100))
+    assert "\n  13 more\n" in low and "\n  2 more" in high and high.count("10.0.0.9:80 - ") == 16
+
+
 def test_rows_of_one_service_have_one_sum_of_sites():
     part = {**{key: value for key, value in ROW.items() if key != "name"}, "pid": 812, "comm": "nginx", "uid": 0,
             "cgroup": "/system.slice/web.service", **watches.moved(1_000_000, 0, tx_copy=1_000_000), "causes": []}

@@ -198,7 +198,8 @@ def quantities(advice: Advice) -> Iterator[Quantity]:
 def as_json(advice: Advice) -> dict[str, Any]:
     """One advice as a document has it."""
     return {
-        "pid": advice.process["pid"], "pids": advice.process["pids"], "process": advice.name, "comm": advice.comm,
+        "pid": advice.process["pid"], "pids": advice.process["pids"],
+        "process": advice.name, "comm": advice.comm,
         "verdict": advice.verdict, "source": advice.source or None,
         "path": {"told": advice.way.told, "like": advice.way.path, "in_the_way": [
             {"cause": each.cause, "where": each.where, "remedy": each.remedy or None}

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The services of a watch, each as one process: what its processes moved, called and took in all."""
+"""The services of a watch, each as one process: what all of its processes moved and took."""
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
-from copyscope.report import cpu, figures
+from copyscope.report import cpu, figures, sizes
 from copyscope.report.rows import grouped, told_of
 
 Document = dict[str, Any]
@@ -39,17 +39,6 @@ def sum_of(parts: list[Document]) -> Document:
                      for name in parts[0]["fate"]}}
 
 
-def sizes_of(parts: list[Document]) -> list[Document]:
-    """Histograms of calls by direction and way."""
-    tables: dict[tuple[str, str], list[Document]] = {}
-    for each in parts:
-        for table in each.get("sizes") or ():
-            tables.setdefault((table["direction"], table["way"]), []).extend(table["buckets"])
-    return [{"direction": direction, "way": way, "buckets": summed(
-        buckets, lambda each: each["from_bytes"], ("calls", "bytes"))}
-        for (direction, way), buckets in tables.items()]
-
-
 def cpu_of(parts: list[Document]) -> Document | None:
     """Samples of the clock; None if none was of them."""
     uses = [use for each in parts if (use := each.get("cpu"))]
@@ -71,8 +60,8 @@ def as_one(parts: list[Document]) -> Document:
                     lambda each: (each["cause"], each["site"]), ("bytes",))
     by_ring = any((each.get("holds") or {}).get("by_ring") for each in parts)
     return {**parts[0], "pid": None, "pids": pids, "sum": sum_of([each["sum"] for each in parts]),
-            "sizes": sizes_of(parts), "causes": causes, "cpu": cpu_of(parts),
-            "holds": {"by_ring": by_ring}}
+            "sizes": sizes.merged([each.get("sizes") or [] for each in parts]), "causes": causes,
+            "cpu": cpu_of(parts), "holds": {"by_ring": by_ring}}
 
 
 def services(data: Document) -> list[tuple[str, Document]]:

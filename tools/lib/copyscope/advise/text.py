@@ -167,8 +167,8 @@ def settled(advice: Advice, verified: Sequence[Verified]) -> str:
 
 def lines(advice: Advice, record: str, verified: Sequence[Verified] = (),
           host: str = "") -> list[str]:
-    """Everything of one service; what turns said of it in place of the command that asks them, which
-    is typed on `host` if that was watched."""
+    """Everything of one service; what turns said of it in place of the command that asks them,
+    which is typed on `host` if that was watched."""
     if advice.little is not None:
         return told(advice, [("today", today(advice)), ("advice", "leave it as it is: only "
                              f"{advice.little:.2%} of what it sent was copied by send")])

@@ -132,7 +132,7 @@ class Page:
             body = HELP
         elif chosen.is_detail:
             body = [*Tinted.of(BOLD, [f"{chosen.row}, in each second"]),
-                    *self.went(chosen.row, width), *live_row.lines(found, chosen.row)]
+                    *self.went(chosen.row, width), *live_row.lines(found, chosen.row, height)]
             keys = KEYS_OF_ROW
         else:
             body = self.row_lines(width, height - LINES_AROUND - len(short))

@@ -14,8 +14,9 @@ from .page import folded, process_name
 from .rows import FURTHER, Row, laid_out, row_of_figures, together
 
 Document = dict[str, Any]
-# Parts of a row that are told, largest first, and how many of each.
-PARTS, TOP = ("process", "peer", "socket"), 5
+# Parts of a row that are told, largest first; how many of each at least, and of a screen that is
+# high the part of its lines.
+PARTS, TOP, SHARE = ("process", "peer", "socket"), 5, 6
 
 
 def host_of(address: str) -> str:
@@ -84,30 +85,16 @@ def grouped(found: Document, sockets: list[Document], by: str) -> list[Row]:
     return sorted(map(together, groups.values()), key=lambda row: row.place("copied"))
 
 
-def merged(ways: list[list[Document]]) -> list[Document]:
-    """Histograms of several as one for each way."""
-    by_way: dict[tuple[str, str], dict[int, Document]] = {}
-    for each in (each for told in ways for each in told):
-        into = by_way.setdefault((each["direction"], each["way"]), {})
-        for bucket in each["buckets"]:
-            sum_of = into.setdefault(bucket["from_bytes"], {**bucket, "calls": 0, "bytes": 0})
-            sum_of["calls"] += bucket["calls"]
-            sum_of["bytes"] += bucket["bytes"]
-    return [{"direction": direction, "way": way,
-             "buckets": [buckets[size] for size in sorted(buckets)]}
-            for (direction, way), buckets in by_way.items()]
-
-
 def sizes_of(found: Document, fits: Callable[[Document], bool]) -> list[str]:
     """Sizes of calls since the watch began, of rows that are made of processes."""
     if "sizes" not in found or found["by"] in ("peer", "port", "socket"):
         return []
-    ways = merged([each["sizes"] for each in found["sizes"] if fits(each)])
+    ways = sizes.merged([each["sizes"] for each in found["sizes"] if fits(each)])
     return ["", "sizes of calls, since the watch began", *sizes.histograms(ways)] if ways else []
 
 
-def lines(found: Document, name: str) -> list[str]:
-    """What a row was made of in the last interval."""
+def lines(found: Document, name: str, height: int) -> list[str]:
+    """What a row was made of in the last interval, on a screen of so many lines."""
     parts = parts_of_row(found, name)
     if not parts or "sites" not in parts[0]:
         return ["", "It is in no row of the last interval." if not parts else ""]
@@ -118,10 +105,11 @@ def lines(found: Document, name: str) -> list[str]:
         return names_of(ends, names)[found["by"]] == name
 
     own, said = [each for each in found["sockets"] if fits(each)], sites(found, parts)
+    top = max(TOP, height // SHARE)
     for by in PARTS:
         if by != found["by"] and (rows := grouped(found, own, by)):
-            more = [f"{'':40} {len(rows) - TOP} more"] if len(rows) > TOP else []
-            said += ["", *laid_out(rows[:TOP], by, True), *more]
+            more = [f"  {len(rows) - top} more"] if len(rows) > top else []
+            said += ["", *laid_out(rows[:top], by, True), *more]
     if found["sockets_further"]:
         said += folded("", f"Of {found['sockets_further']:,} sockets more, which moved less, "
                        "only the sums above tell.")

@@ -18,11 +18,10 @@ LAYERS = column("layers", "meaning")
 # What a sum tells of beside sites, counts and fates; it is there if it is more than 0.
 MORE = ("unseen_completions", "spliced_in_kernel_bytes", "refused_at_rest_sends", "sent_here_bytes")
 FATES = ("uncopied_bytes", "copied_later_bytes", "unknown_bytes", "held_bytes", "unwatched_bytes",
-         "unseen_most_bytes",
-         "passed_on_bytes", "declined_bytes")
+         "unseen_most_bytes", "passed_on_bytes", "declined_bytes")
 UNWATCHED = "they left before their packets were watched"
-UNTAKEN = "no device was seen to take them as pages, or one may have copied them unseen, as for an " \
-          "XDP program"
+UNTAKEN = "no device was seen to take them as pages, or one may have copied them unseen, as for " \
+          "an XDP program"
 OF_A_SOCKET = "for one of its sockets nobody counted it"
 NOT_ENTERED = "one of its sockets lay in a network namespace that was not entered, or moved " \
               "datagrams before their hooks were attached"

@@ -101,8 +101,8 @@ def of_references(run: Run) -> str:
         return said + reservations(run, False)
     part, cause = f"{clean:,} of {amount(referenced)}", run.verdict.get("chief_cause")
     if not clean:
-        said = f"{run.subject} copied every byte {run.replies}after all: {part} were sent without a copy, " \
-            f"because of {cause}."
+        said = f"{run.subject} copied every byte {run.replies}after all: {part} were sent " \
+            f"without a copy, because of {cause}."
     elif clean == referenced:
         said = f"{run.subject} copied nothing {run.replies}on the way out: all " \
             f"{amount(referenced)} of referenced memory were sent without a copy."

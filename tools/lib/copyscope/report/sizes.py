@@ -35,8 +35,22 @@ def bucket(found: Document, most: int) -> str:
     """Calls of about one size. A single call has a mark as well."""
     size = f"{power(found['from_bytes'])} to below {power(found['below_bytes'])}" \
         if found["from_bytes"] else "nothing"
-    return f"    {size:22} {found['calls']:>11,} call{' ' if found['calls'] == 1 else 's'} " \
+    return f"    {size:24} {found['calls']:>11,} call{' ' if found['calls'] == 1 else 's'} " \
         f"{bytes_text(found['bytes']):>9}  {'#' * int(1 + (BAR - 1) * found['calls'] / most)}"
+
+
+def merged(ways: list[list[Document]]) -> list[Document]:
+    """Histograms of several as one for each way."""
+    by_way: dict[tuple[str, str], dict[int, Document]] = {}
+    for each in (each for told in ways for each in told):
+        into = by_way.setdefault((each["direction"], each["way"]), {})
+        for bucket in each["buckets"]:
+            sum_of = into.setdefault(bucket["from_bytes"], {**bucket, "calls": 0, "bytes": 0})
+            sum_of["calls"] += bucket["calls"]
+            sum_of["bytes"] += bucket["bytes"]
+    return [{"direction": direction, "way": way,
+             "buckets": [buckets[size] for size in sorted(buckets)]}
+            for (direction, way), buckets in by_way.items()]
 
 
 def total(ways: list[Document], key: str) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The end of a sweep: how much faster or slower than the first each variant is, in a table and words."""
+"""The end of a sweep: how much faster or slower than the first each variant is."""
 from __future__ import annotations
 
 import os
