@@ -435,17 +435,15 @@ static int members_fill(struct watch *w, struct watch_record *r)
 	const struct watch_member *members;
 	struct watch_ids known = {};
 	bool of_others = watch_leaves_processes_out(&w->subject);
-	int count = engine_members(w->probes, &members), err = 0;
+	int count = engine_members(w->probes, &members), err = watch_ids_fill(&known, r);
 	struct watch_process *more;
 
-	if (!err)
-		err = watch_ids_fill(&known, r);
 	more = err ? NULL : realloc(r->processes, (r->process_count + count + w->tally.gone_count + 1) *
 							  sizeof(*more));
 	if (more)
 		r->processes = more;
 	else
-		err = -ENOMEM;
+		err = err ?: -ENOMEM;
 	for (int i = 0; i < count && !err && !of_others; i++)
 		err = member_fill(r, &known, &members[i]);
 	for (int i = 0; i < w->tally.gone_count && !err && !of_others; i++)
