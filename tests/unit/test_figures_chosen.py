@@ -2,6 +2,7 @@
 """What is drawn shows something; what would be empty, or a line of one point, is told instead."""
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from copyscope import drawing
 from copyscope.common.errors import Unusable
 from copyscope.figures import draw_bars, draw_lines, groups, jobs, lines, published, specs
 from copyscope.files.output_folder import OutputFolder
+from copyscope.records.documents import BadRecord
 from copyscope.records.run_record import Point, Record
 from helpers import pictures
 from helpers.names import VARIANTS
@@ -61,47 +63,79 @@ def test_a_figure_of_what_nobody_ran_says_what_it_lacks():
     assert jobs.line_job(group, spec).left_out == "no run of this kind is among the records"
 
 
-PUBLISHED = {"summaries": [
-    {"columns": [["L", "label"], ["S", "size"], ["T", "threads"], ["G", "throughput_gbps"], ["C", "cycles"]],
-     "rows": [{"label": "A1", "size": 64, "threads": 1, "published": [0.126, "8.1B"]}]},
-    {"columns": [["S", "size"], ["A2", "throughput_gbps of A2"], ["A1", "throughput_gbps of A1 with 4"],
-                 ["How", "throughput_gbps of A2 over A1"], ["W", "throughput_gbps of A1 or A2"]],
-     "rows": [{"size": 4096, "threads": 1, "published": [9, 3.5, 2.5, "A2"]}, {"size": 64, "published": [1, 2, 2, "-"]}]},
-    {"columns": 7, "rows": [{}]}, 8]}
+TABLE = """[[tables]]
+name = "R-results"
+where = "C"
+keys = ["label", "size", "threads"]
+columns = { rate = "Gbps", cycles = "cycles" }
+rows = [["A1", 64, 1, 0.125, 8e9], ["A1", 64, 4, 2, ""], ["A1", 4096, 4, 3.5, 1e9], ["A2", 4096, 1, 9, ""]]
+
+[[tables]]
+name = "R-wide"
+where = "D"
+keys = ["size"]
+columns = { first = "Gbps" }
+rows = [[64, 0.5], [4096, 4]]
+"""
+PLACE = {"file": "numbers.toml", "table": "R-results", "columns": {"rate": "throughput_gbps", "cycles": "cycles"}}
+WIDE = {**PLACE, "table": "R-wide", "columns": {"first": "throughput_gbps of A1"}}
 
 
-def test_what_a_report_published_is_read_by_point():
-    found = {(each.y, *each.point): each.value for each in published.published(PUBLISHED)}
-    assert found == {("throughput_gbps", "A1", 64, 1): 0.126, ("cycles", "A1", 64, 1): 8.1e9,
-                     ("throughput_gbps", "A2", 4096, 1): 9.0, ("throughput_gbps", "A1", 4096, 4): 3.5,
-                     ("throughput_gbps", "A1", 64, 4): 2.0}
+@pytest.fixture(name="numbers")
+def fixture_numbers(tmp_path):
+    """What a report published, by what its profile says of it."""
+    (tmp_path / "numbers.toml").write_text(TABLE)
+    return lambda place: published.published(tmp_path / "profile.toml", {"published": place, "seconds": 2})
 
 
-def test_a_figure_shows_published_values_beside_ours():
+def test_what_a_report_published_is_read_by_point(numbers):
+    found = {(each.y, *each.point): each.value for each in numbers(PLACE)}
+    # 0.125 Gbit/s are 31.25 MB in 2 s.
+    assert found == {("throughput_gbps", "A1", 64, 1): 0.125, ("throughput_gbps", "A1", 64, 4): 2.0,
+                     ("throughput_gbps", "A1", 4096, 4): 3.5, ("throughput_gbps", "A2", 4096, 1): 9.0,
+                     ("cycles", "A1", 64, 1): 8e9, ("cycles", "A1", 4096, 4): 1e9,
+                     ("cycles_per_byte", "A1", 64, 1): 256, ("cycles_per_byte", "A1", 4096, 4): pytest.approx(1.142857)}
+    assert {each.point for each in numbers(WIDE)} == {("A1", 64, None), ("A1", 4096, None)}
+    for wrong in (8, {**PLACE, "file": 3}, {**PLACE, "columns": {"rate": "colour"}}, {**PLACE, "table": "R-none"}):
+        with pytest.raises(BadRecord, match="names no table|no quantity|none is called"):
+            numbers(wrong)
+
+
+def test_a_figure_shows_published_values_beside_ours(numbers):
     group = group_of(sweep(variants=("A1", "A2"), sizes=(64, 4096), threads=(1, 4)))
-    spec = specs.Spec("f", "T", "size", "throughput_gbps", panels="threads",
-                      published=published.published(PUBLISHED))
+    spec = specs.Spec("f", "T", "size", "throughput_gbps", panels="threads", published=numbers(PLACE))
     drawn = lines.panels(group.records, spec)
     assert [[series.published for series in panel.series] for panel in drawn] == \
-        [[{64: 0.126}, {4096: 9.0}], [{64: 2.0, 4096: 3.5}, {}]]
+        [[{64: 0.125}, {4096: 9.0}], [{64: 2.0, 4096: 3.5}, {}]]
     # Two machines share no axes; a line is broken where the report prints no number.
     beside = lines.beside_published(drawn)
     assert [(panel.title, panel.published) for panel in beside] == [
         ("1 thread, published", True), ("1 thread, measured here", False),
         ("4 threads, published", True), ("4 threads, measured here", False)]
     first = beside[0].series[0]
-    assert first.points[64].middle == 0.126 and list(first.missing) == [4096] and not beside[0].counts
+    assert first.points[64].middle == 0.125 and list(first.missing) == [4096] and not beside[0].counts
     figure = draw_lines.draw(group, spec)
-    assert "Published: the numbers that the report prints" in words(figure) and "prints no number" not in words(figure)
+    assert "what the report prints or its CSV has" in words(figure) and "prints no number" not in words(figure)
     assert [axes.get_title(loc="left") for axes in figure.axes] == [panel.title for panel in beside]
-    # Nothing is published of what is a mean over points.
-    mean = specs.Spec("f", "T", "threads", "throughput_gbps", mean_over="size", published=spec.published)
-    assert "published" not in words(draw_lines.draw(group, mean))
+    # Nothing is published of what is a mean over points, but what does not tell of which it is.
+    mean = replace(spec, panels="", mean_over="threads")
+    assert "ublished" not in words(draw_lines.draw(group, mean))
+    wide = words(draw_lines.draw(group, replace(mean, published=numbers(WIDE))))
+    assert "does not say of which threads" in wide
+    assert "ublished" not in words(draw_lines.draw(group, replace(spec, published=numbers(WIDE))))
+
+
+def test_published_speedup_is_of_published_throughput_and_modelled_values_stand_beside_what_was_printed(numbers):
+    at = specs.Spec("f", "T", "threads", "speedup", where={"size": 64}, published=numbers(PLACE))
+    assert lines.published_at(at, "speedup", (), ("A1",)) == {1: 1, 4: 16}
+    assert lines.published_at(at, "efficiency", (), ("A1",)) == {1: 1, 4: 4}
+    assert lines.published_at(at, "cycles_per_message", (), ("A1",)) == {1: 8e9}
+    assert lines.published_at(at, "instructions_per_byte", (), ("A1",)) == {1: 256}
 
 
 def test_profiles_have_points_that_their_reports_published():
-    for name in ("mt25018", "mt25023", "mt25064"):
-        assert specs.load(name, "as-published")[0].published, name
+    counts = {name: len(specs.load(name, "as-published")[0].published) for name in ("mt25018", "mt25023", "mt25064")}
+    assert counts == {"mt25018": 12, "mt25023": 48 * 7, "mt25064": 48 * 5}
 
 
 def test_bars_that_would_show_nothing_are_told_and_not_drawn():

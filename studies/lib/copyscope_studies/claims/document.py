@@ -139,7 +139,7 @@ def whole(verdicts: list[Verdict], world: World, answers: list[dict[str, Any]] |
 def text(document: dict[str, Any]) -> str:
     """The document as JSON, a verdict or an answer a line: what changed shows in a diff."""
     def lines(found: list[Any]) -> str:
-        inner = ",".join("\n  " + json.dumps(each) for each in found)
+        inner = ",".join("\n  " + json.dumps(each, separators=(",", ":")) for each in found)
         return f"[{inner}\n ]" if found else "[]"
 
     parts = [f' "{key}": {lines(value) if isinstance(value, list) else json.dumps(value)}'

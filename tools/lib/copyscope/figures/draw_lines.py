@@ -197,6 +197,16 @@ def time_notes(group: Group, spec: Spec) -> list[str]:
     return found
 
 
+def published_note(spec: Spec, all_panels: list[Panel]) -> str:
+    """What the published numbers are."""
+    said = "Published: what the report prints or its CSV has, of its authors' machine"
+    if spec.mean_over:
+        said += f"; it does not say of which {spec.mean_over}, nor that it is a mean"
+    if any(panel.published and panel.y == "cycles_per_byte" for panel in all_panels):
+        said += "; its cycles over the bytes that its throughput moves in its seconds"
+    return said
+
+
 def notes(group: Group, spec: Spec, all_panels: list[Panel]) -> list[str]:
     """What stands below the axes."""
     counts = {n for panel in all_panels for n in panel.counts}
@@ -232,7 +242,7 @@ def notes(group: Group, spec: Spec, all_panels: list[Panel]) -> list[str]:
     used = (spec.x, *spec.series, spec.panels, *spec.where)
     found += lines.setting_notes(lines.picked(group.records, spec), used)
     if any(panel.published for panel in all_panels):
-        found.append("Published: the numbers that the report prints, of its authors' machine")
+        found.append(published_note(spec, all_panels))
     found += missing_notes(all_panels)
     if lacks := lines.lacking(group.records, spec):
         found.append(f"Not run: {lacks}")
@@ -285,9 +295,9 @@ def shared(all_panels: list[Panel], panel: Panel, spec: Spec) -> list[spread.Spr
     def points(chosen: list[Panel]) -> list[spread.Spread]:
         return [point for each in chosen for series in each.series
                 for point in series.points.values()]
-    alike = [each for each in all_panels if each.y == panel.y]
-    if not any(each.published for each in alike):
+    if not any(each.published for each in all_panels):
         return points([panel])
+    alike = [each for each in all_panels if each.y == panel.y]
     if all(points([each]) for each in alike) and wants_log(spec, points(alike)):
         return points(alike)
     return points([each for each in alike if each.published == panel.published])

@@ -39,6 +39,7 @@ class Panel:
     series: list[Series]
     y: str
     published: bool = False     # by the report, on its authors' machine
+    modelled: bool = False
 
     @property
     def counts(self) -> set[int]:
@@ -234,28 +235,44 @@ def one_series(key: tuple, name: str, records: list[Record], spec: Spec, y: str)
     return series
 
 
+def as_printed(y: str) -> str:
+    """The quantity of a report that a modelled one stands for."""
+    plain = y.removesuffix("_per_message")
+    return next((theirs for theirs, ours in INSTEAD.items() if ours == plain), plain)
+
+
 def published_at(spec: Spec, y: str, panel: tuple, key: tuple) -> dict[int, float]:
-    """What the report published of a line; of a mean over points it tells no number."""
+    """What the report published of a line. What it does not tell of a number is what a mean is
+    over: no other figure may show it."""
     told_apart = dict(zip((spec.panels, *spec.series) if spec.panels else spec.series,
                           (*panel, *key)))
-    if spec.mean_over or not {*told_apart, *spec.where} <= set(POINT_KEYS):
+    if not {*told_apart, *spec.where} <= set(POINT_KEYS):
         return {}
+    printed = as_printed(y)
+    per_thread, relative = printed == "efficiency", METRICS[printed].relative
     found: dict[int, float] = {}
     for each in spec.published:
         at = dict(zip(POINT_KEYS, each.point))
-        fits = each.y == y and all(at[name] == value for name, value in told_apart.items()) and \
+        untold = [name for name in POINT_KEYS if at[name] is None]
+        fits = each.y == ("throughput_gbps" if relative else printed) and \
+            untold == ([spec.mean_over] if spec.mean_over else []) and \
+            all(at[name] == value for name, value in told_apart.items()) and \
             all(at[name] in (value if isinstance(value, list) else [value])
                 for name, value in spec.where.items())
         if fits:
             found.setdefault(at[spec.x], each.value)
-    return dict(sorted(found.items()))
+    first = min(found, default=0)
+    return {x: value / (found[first] * (x / first if per_thread else 1)) if relative else value
+            for x, value in sorted(found.items())}
 
 
 def panels(records: list[Record], spec: Spec) -> list[Panel]:
     """The panels of a figure, each with its series in a fixed order."""
     ranks = label_rank(records)
     chosen = picked(records, spec)
-    kept = {y: of_one_kind(chosen, y, spec.end)[0] for y in spec.ys}
+    kinds = {y: of_one_kind(chosen, y, spec.end) for y in spec.ys}
+    kept = {y: kind[0] for y, kind in kinds.items()}
+    modelled = {y: kind[1].startswith(MODELLED) for y, kind in kinds.items()}
 
     def order(key: tuple) -> tuple:
         return tuple(ranks.get(each, -1) if isinstance(each, str) else each for each in key)
@@ -274,7 +291,8 @@ def panels(records: list[Record], spec: Spec) -> list[Panel]:
                      for key in sorted(split[panel], key=order)]
             for series in drawn:
                 series.published = published_at(spec, y, panel, series.key)
-            result.append(Panel(METRICS[y].label if spec.beside else title, drawn, y))
+            result.append(Panel(METRICS[y].label if spec.beside else title, drawn, y,
+                                modelled=modelled[y]))
     return result
 
 
@@ -292,8 +310,9 @@ def beside_published(panels: list[Panel]) -> list[Panel]:
                          {x: "the report prints no number" for x in xs - each.published.keys()})
                   for each in panel.series]
         title = f"{panel.title}, " if panel.title else ""
-        result += [Panel(f"{title}published", theirs, panel.y, True),
-                   replace(panel, title=f"{title}measured here")]
+        here = "modelled" if panel.modelled else "measured here"
+        result += [Panel(f"{title}published", theirs, as_printed(panel.y), True),
+                   replace(panel, title=f"{title}{here}")]
     return result
 
 

@@ -179,6 +179,6 @@ def load(name: str, mode: str) -> list[Spec]:
     special = profile.get(mode)
     if isinstance(special, dict):
         end = one_of(source, f"{mode}.end", special.get("end", end), ENDS_SHOWN)
-    wanted, theirs = points(profile, mode), published(profile)
+    wanted, theirs = points(profile, mode), published(source, profile)
     return [replace(parse(source, number, entry, end), wanted=wanted, published=theirs)
             for number, entry in enumerate(figures, 1)]

@@ -125,6 +125,7 @@ TOP: dict[str, tuple[Check, bool]] = {
     "as-published": (anything, False), "corrected": (anything, False),
     "counters": (counters, False),
     "tables": (anything, False), "summaries": (anything, False), "figures": (anything, False),
+    "published": (anything, False),
 }
 MODE: dict[str, tuple[Check, bool]] = {
     "note": (text, True), "path": (among(*PATHS), True),
