@@ -18,6 +18,7 @@ from copyscope_studies.claims.page import (
     answers,
     as_html,
     as_markdown,
+    beside,
     blocks,
     chart,
     copies,
@@ -158,7 +159,7 @@ def test_nothing_is_fetched_and_a_picture_is_there_once(folder, pages):
         assert "prefers-color-scheme: dark" in text and "@media print" in text and 'name="viewport"' in text
     text = (folder / "claims/figures.html").read_text()
     assert [each["src"] for each in pages["figures.html"].pictures] == [
-        "../standard/figures/copymap-A3.svg", "../standard/figures/standard_throughput_by_size.png"]
+        "../mt25064-as-published/figures/MT25064_Plot2_throughput_by_threads.svg", "../standard/figures/copymap-A3.svg", "../standard/figures/standard_throughput_by_size.png"]
     assert "<b>Copy map of A3, MSG_ZEROCOPY:</b>" in text and "<li>misses, cycles: not measured: no &lt;counter&gt;</li>" in text
 
 
@@ -183,7 +184,7 @@ def test_the_same_input_makes_the_same_bytes(folder, tmp_path):
 def test_what_is_absent_is_named_with_its_command(folder):
     text = (folder / "claims/index.html").read_text()
     absent = text.partition("<caption>Absent</caption>")[2].partition("</table>")[0]
-    for name in set(front.FOLDERS) - {"claims", "matrix", "standard"}:
+    for name in set(front.FOLDERS) - {"claims", "matrix", "standard", "mt25064-as-published", "modelled"}:
         assert f'<th scope="row">{name}</th>' in absent
     assert '"row">matrix<' not in absent and "no tool of the tree names" in text
     assert "sudo ./tools/crossover --profile mt25023 --out results/crossovers" in text
@@ -313,9 +314,30 @@ def test_each_word_of_a_verdict_has_its_colour_and_is_explained():
         assert f".{word.lower().replace(' ', '-')}" in style and (means in text or means.replace("'", "&#39;") in text)
 
 
+def test_tables_and_figures_of_a_report_stand_as_published_beside_as_measured(folder):
+    text = (folder / "claims/beside.html").read_text()
+    part = re.sub(r"\s*<[^>]+>\s*", "|", text[text.index('id="beside-mt25064"'):])
+    assert 'id="beside-mt25018"' not in text and "MT25064_Plot2_throughput_by_threads.svg" in text
+    assert "Threads||A2 Throughput (Gbps), published||A2 Throughput (Gbps), here|" in part and "|1||75.6||12.8|" in part
+    # Without a counter the modelled table stands there; a dash is no 0.
+    assert "2 threads (modelled as published)" in part and "|64||20.1M||7.5|" in part
+    # Of the CSV each point has what numbers/mt25064.toml has.
+    assert "MT25064_Part_C_results.csv (as published) (16 rows)" in part
+    assert "|A1||65,536||8||9||170||65.5||193,933,464,338||\u2013||401,465,360||\u2013||23,661||8|" in part
+
+
+def test_a_table_says_if_runs_took_another_time_than_the_report_s(tmp_path):
+    folder = tmp_path / "mt25064-as-published"
+    folder.mkdir()
+    for seconds, said in ((2.5, "A run took 2.5 s here and 10 s in the report"), (10, None)):
+        (folder / "plan.json").write_text(json.dumps({"seconds": seconds}))
+        found = beside.lasted(front.Place(tmp_path, tmp_path), "mt25064", {"seconds": 10})
+        assert said in text_of(*found) if said else not found
+
+
 def test_all_files_of_the_page_are_written(folder):
     found = {file.name for file in (folder / "claims").iterdir()}
-    assert {whole.FIRST, whole.FIGURES, whole.MARKDOWN, verdicts.RECORD, "mt25064.html"} <= found
+    assert {whole.FIRST, whole.BESIDE, whole.FIGURES, whole.MARKDOWN, verdicts.RECORD, "mt25064.html"} <= found
 
 
 @pytest.mark.parametrize("words, reason", [

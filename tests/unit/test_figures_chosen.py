@@ -133,6 +133,11 @@ def test_published_speedup_is_of_published_throughput_and_modelled_values_stand_
     assert lines.published_at(at, "instructions_per_byte", (), ("A1",)) == {1: 256}
 
 
+def test_a_drawing_is_kept_without_indentation():
+    plain = b'<svg>\n  <g>\n    <text x="1" transform="rotate(-0 1.5 2)">a  b</text>\n  </g>\n</svg>'
+    assert drawing.compact(plain) == b'<svg>\n<g>\n<text x="1">a  b</text>\n</g>\n</svg>'
+
+
 def test_profiles_have_points_that_their_reports_published():
     counts = {name: len(specs.load(name, "as-published")[0].published) for name in ("mt25018", "mt25023", "mt25064")}
     assert counts == {"mt25018": 12, "mt25023": 48 * 7, "mt25064": 48 * 5}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import io
+import re
 from pathlib import Path
 
 import matplotlib
@@ -131,6 +132,12 @@ def is_picture(data: bytes) -> bool:
     return data.startswith((b"<?xml", b"\x89PNG")) and b"Matplotlib" in data
 
 
+def compact(svg: bytes) -> bytes:
+    """The same drawing an eighth smaller: without indentation, nor turns by no angle."""
+    return re.sub(rb' transform="rotate\(-0 [0-9.]+ [0-9.]+\)"', b"",
+                  re.sub(rb"\n +<", b"\n<", svg))
+
+
 def save(figure: Figure, stem: Path) -> list[Path]:
     """Write SVG and PNG. The same records give the same bytes; a full disk leaves old files."""
     files = []
@@ -142,7 +149,8 @@ def save(figure: Figure, stem: Path) -> list[Path]:
                            metadata={"Date": None} if kind == "svg" else None)
             if folder.file(name) and not is_picture(folder.read(name)):
                 raise folder.refuse(name, "is not a figure that these tools drew")
-            folder.write(name, drawn.getvalue())
+            data = drawn.getvalue()
+            folder.write(name, compact(data) if kind == "svg" else data)
             files.append(stem.with_name(name))
     return files
 

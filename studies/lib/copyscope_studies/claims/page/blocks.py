@@ -132,6 +132,8 @@ class Page:
     parts: tuple[Block, ...]
     # What is told below the title.
     lead: Line = ()
+    # Pictures and tables beside each other: it takes all of a screen's width.
+    broad: bool = False
 
 
 def line(*pieces: Piece) -> Line:

@@ -6,12 +6,13 @@ from typing import Any
 
 from copyscope.common.tree import DOCS
 
-from . import answers, as_html, as_markdown, copies, crossings, front, gallery, verdicts
+from . import answers, as_html, as_markdown, beside, copies, crossings, front, gallery, verdicts
 from .blocks import Block, Bullets, Group, Line, Link, Page, Table, line, said
 from .front import Place
 
 TITLE = "Where TCP payload is copied, and when zero copy pays"
-FIRST, FIGURES, MARKDOWN = "index.html", "figures.html", "README.md"
+FIRST, BESIDE, FIGURES = "index.html", "beside.html", "figures.html"
+MARKDOWN = "README.md"
 
 
 def lead(document: dict[str, Any], place: Place) -> Line:
@@ -60,7 +61,9 @@ def markdown(document: dict[str, Any], place: Place) -> Page:
     return Page(TITLE, (
         *answers.top(document, FIRST),
         said("The page itself is ", Link(FIRST, FIRST), ": copy maps, tables, figures and the "
-             "evidence behind each verdict. It needs no network and no script."),
+             "evidence behind each verdict. It needs no network and no script. ",
+             Link("Each figure and table of the reports", BESIDE),
+             " stands there as published and as measured."),
         verdicts.summary(document), verdicts.every(document)), lead(document, place))
 
 
@@ -69,8 +72,11 @@ def pages(document: dict[str, Any], place: Place) -> dict[str, str]:
     made = {FIRST: first(document, place),
             **{front.report_page(each["name"]): verdicts.page(document, each)
                for each in document["reports"]},
+            BESIDE: Page("Published, and measured here", tuple(beside.section(place, document)),
+                         beside.lead(), broad=True),
             FIGURES: Page("Every figure", tuple(gallery.section(place)))}
     menu = ((FIRST, "answers"), *((front.report_page(each["name"]), each["name"])
-                                  for each in document["reports"]), (FIGURES, "figures"))
+                                  for each in document["reports"]),
+            (BESIDE, "published and here"), (FIGURES, "figures"))
     return {**{name: as_html.page(page, name, menu) for name, page in made.items()},
             MARKDOWN: as_markdown.page(markdown(document, place))}
