@@ -22,6 +22,7 @@ from copyscope_studies.facts import (
     of_locks,
     of_messages,
     of_ports,
+    of_shared,
     tracepoints,
 )
 from copyscope_studies.facts.of_layout import VMLINUX, BadBtf, Btf
@@ -130,6 +131,13 @@ def test_waits_outside_of_sends_do_not_count():
 def test_waits_that_were_not_all_seen_are_no_0(lost, sockets, why):
     found = of_locks.told(of_locks.counted([], set(), places()), lost, sockets, 10)
     assert len(found) == 4 and all(each.number is None and why in each.why for each in found)
+
+
+@pytest.mark.parametrize("stack, state, waits", [
+    ((LOCK_SOCK, SEND), 2, True), ((LOCK_SOCK, SEND), 0, False), ((SEND,), 2, False), ((LOCK_SOCK, RECEIVE), 2, False)])
+def test_a_wait_for_a_shared_socket_is_a_sleep_for_its_lock_within_the_call(stack, state, waits):
+    hit = Hit(1, 1, stack, {"prev_state": state})
+    assert of_shared.waited(hit, "tcp_sendmsg", Symbols(KALLSYMS, MEMORY)) is waits
 
 
 def test_hidden_addresses_are_noticed():

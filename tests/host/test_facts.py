@@ -18,7 +18,7 @@ pytestmark = records.needs_root
 @pytest.fixture(name="facts", scope="module")
 def fixture_facts():
     """All facts but the million connections."""
-    words = [word for each in ("layout", "fields", "packets", "locks") for word in ("--only", each)]
+    words = [word for each in ("layout", "fields", "packets", "locks", "shared") for word in ("--only", each)]
     done = subprocess.run([ROOT / "tools/facts", *words, "--json", "-"], capture_output=True, text=True,
                           timeout=120, check=False)
     assert done.returncode == 0 and not done.stderr, done.stderr
@@ -39,6 +39,12 @@ def test_waits_for_locks_are_counted(facts):
     assert set(kinds) == {"socket", "write-queue", "global", "other"} and None not in kinds.values()
     # No function of TCP takes that lock.
     assert kinds["write-queue"] == 0
+
+
+def test_senders_that_share_a_socket_wait_for_its_lock_and_one_alone_never(facts):
+    waits = {key: each["number"] for key, each in facts.items() if key[0].startswith("shared-")}
+    assert waits["shared-send-waits", "1"] == waits["shared-receive-waits", "1"] == 0 < waits["shared-send-waits", "8"]
+    assert len(waits) == 6 and None not in waits.values()
 
 
 def test_a_way_that_sends_eight_times_calls_eight_times():

@@ -15,18 +15,20 @@ from copyscope.common.errors import Refused, escaped
 from copyscope.files.record_file import RecordFile
 from copyscope.runs import launch
 
-from . import of_calls, of_layout, of_locks, of_messages, of_ports
+from . import of_calls, of_layout, of_locks, of_messages, of_ports, of_shared
 from .fact import Fact, record
 
 NAME = "facts"
 # In the order in which they are made; the last one takes a network of its own for good.
 GROUPS: dict[str, Callable[[Callable[[str], None]], list[Fact]]] = {
     "layout": of_layout.facts, "fields": of_messages.fields, "packets": of_messages.packets,
-    "locks": of_locks.facts, "calls": of_calls.facts, "ports": of_ports.facts}
+    "locks": of_locks.facts, "shared": of_shared.facts, "calls": of_calls.facts,
+    "ports": of_ports.facts}
 TEXTS = {"layout": "lines of the cache that the lock, the queue and the counts of a socket lie in",
          "fields": "fields of a message that lie apart in the sender's memory",
          "packets": "bytes of a zero-copy packet that do not lie in user pages",
          "locks": "locks that sends of 8 connections wait for",
+         "shared": "waits of threads that share a socket for its lock",
          "calls": "system calls that each way to send and to receive takes for a message",
          "ports": "a million connections one after another (a minute or two), and closes"}
 EPILOG = "\n".join([
@@ -53,7 +55,7 @@ def check(groups: list[str]) -> None:
     """Refuse before anything runs."""
     if groups != ["layout"] and os.geteuid() != 0:
         raise Refused("these facts need root: type sudo ./tools/facts ..., or --only layout")
-    if {"fields", "packets", "locks", "calls"} & set(groups):
+    if {"fields", "packets", "locks", "shared", "calls"} & set(groups):
         launch.check_built("host")
 
 
