@@ -8,6 +8,7 @@ import os
 import socket
 import struct
 import threading
+import types
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from copyscope_studies.claims.world import World
 from copyscope_studies.facts import (
     command,
     fact,
+    of_held,
     of_layout,
     of_locks,
     of_messages,
@@ -138,6 +140,18 @@ def test_waits_that_were_not_all_seen_are_no_0(lost, sockets, why):
 def test_a_wait_for_a_shared_socket_is_a_sleep_for_its_lock_within_the_call(stack, state, waits):
     hit = Hit(1, 1, stack, {"prev_state": state})
     assert of_shared.waited(hit, "tcp_sendmsg", Symbols(KALLSYMS, MEMORY)) is waits
+
+
+def test_a_guest_that_cannot_tell_of_held_pages_gives_no_number(monkeypatch, tmp_path):
+    done = {"stdout": "6.12.1\n" + json.dumps({kind: {"left": 1, "moved": 2} for kind in of_held.KINDS}), "stderr": "", "returncode": 0}
+    monkeypatch.setattr(of_held, "PROGRAM", tmp_path)
+    monkeypatch.setattr(of_held, "run_in_time", lambda *_: types.SimpleNamespace(**done))
+    assert {(each.name, each.number) for each in of_held.facts()} == {("pages-swapped", 1), ("pages-moved", 2)}
+    done |= {"stdout": "6.12.1\n", "stderr": "x\nmodprobe: no brd\n", "returncode": 1}
+    assert {(each.number, each.why) for each in of_held.facts()} == {(None, "modprobe: no brd")}
+    monkeypatch.setattr(of_held, "PROGRAM", tmp_path / "none")
+    with pytest.raises(Refused, match="run make first"):
+        of_held.facts()
 
 
 def test_hidden_addresses_are_noticed():

@@ -15,7 +15,7 @@ from copyscope.common.errors import Refused, escaped
 from copyscope.files.record_file import RecordFile
 from copyscope.runs import launch
 
-from . import of_calls, of_layout, of_locks, of_messages, of_ports, of_shared
+from . import of_calls, of_held, of_layout, of_locks, of_messages, of_ports, of_shared
 from .fact import Fact, record
 
 NAME = "facts"
@@ -23,18 +23,20 @@ NAME = "facts"
 GROUPS: dict[str, Callable[[Callable[[str], None]], list[Fact]]] = {
     "layout": of_layout.facts, "fields": of_messages.fields, "packets": of_messages.packets,
     "locks": of_locks.facts, "shared": of_shared.facts, "calls": of_calls.facts,
-    "ports": of_ports.facts}
+    "held": of_held.facts, "ports": of_ports.facts}
 TEXTS = {"layout": "lines of the cache that the lock, the queue and the counts of a socket lie in",
          "fields": "fields of a message that lie apart in the sender's memory",
          "packets": "bytes of a zero-copy packet that do not lie in user pages",
          "locks": "locks that sends of 8 connections wait for",
          "shared": "waits of threads that share a socket for its lock",
          "calls": "system calls that each way to send and to receive takes for a message",
+         "held": "pages of a zero-copy send that are swapped or moved, in a guest",
          "ports": "a million connections one after another (a minute or two), and closes"}
 EPILOG = "\n".join([
     "Facts that claims of the reports rest on and no run counts:", "",
     *(f"{name:9} {text}" for name, text in TEXTS.items()), "",
-    "They are counts, so that other programs beside do not change them. All but layout need root.",
+    "They are counts, so that other programs beside do not change them. All but layout and held need",
+    "root.",
     "exit: 0 done, also if a fact could not be found out; 1 a run failed; 2 bad usage; 3 this",
     "machine refuses",
     "example: sudo ./tools/facts --json facts.json"])
@@ -53,7 +55,7 @@ def build_parser() -> Parser:
 
 def check(groups: list[str]) -> None:
     """Refuse before anything runs."""
-    if groups != ["layout"] and os.geteuid() != 0:
+    if set(groups) - {"layout", "held"} and os.geteuid() != 0:
         raise Refused("these facts need root: type sudo ./tools/facts ..., or --only layout")
     if {"fields", "packets", "locks", "shared", "calls"} & set(groups):
         launch.check_built("host")

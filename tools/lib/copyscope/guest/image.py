@@ -83,7 +83,7 @@ ON_DEMAND = ("virtio_net", "vmxnet3", "af_packet", "tun", "tap", "bridge", "dumm
              "macvlan", "vxlan", "vhost_net", "tls", "gcm", "ctr", "ghash_generic", "tcp_bbr",
              "tcp_diag", "inet_diag", "unix_diag", "sch_netem", "sch_fq", "sch_tbf", "sch_ingress",
              "cls_bpf", "cls_matchall", "act_mirred", "nf_tables", "nft_chain_nat", "nf_conntrack",
-             "xt_MASQUERADE", "nfsv3", "nvme_tcp", "nvmet_tcp", "virtio_blk",
+             "xt_MASQUERADE", "nfsv3", "nvme_tcp", "nvmet_tcp", "virtio_blk", "brd",
              "xfrm_user", "esp4", "seqiv",
              "crc32c_generic", "crc32c_intel")
 
