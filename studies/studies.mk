@@ -10,7 +10,7 @@ STUDY_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard studies/tests/*_test.c))
 PLUGIN_TESTS := $(addprefix $(BUILD)/studies/tests/,mixed_walk trace_replay)
 
 all: $(BUILD)/baseline $(BUILD)/held_pages $(PLUGIN)
-$(BUILD)/held_pages: studies/held_pages.c Makefile
+$(BUILD)/held_pages: studies/held/held_pages.c Makefile
 	$(call msg,CC,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< -o $@
 $(PLUGIN): $(PLUGIN_SRC) $(wildcard studies/plugin/*.h userspace/common/guest_marker.h) Makefile

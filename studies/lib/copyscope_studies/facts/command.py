@@ -35,8 +35,8 @@ TEXTS = {"layout": "lines of the cache that the lock, the queue and the counts o
 EPILOG = "\n".join([
     "Facts that claims of the reports rest on and no run counts:", "",
     *(f"{name:9} {text}" for name, text in TEXTS.items()), "",
-    "They are counts, so that other programs beside do not change them. All but layout and held need",
-    "root.",
+    "They are counts, so that other programs beside do not change them.",
+    "All but layout and held need root.",
     "exit: 0 done, also if a fact could not be found out; 1 a run failed; 2 bad usage; 3 this",
     "machine refuses",
     "example: sudo ./tools/facts --json facts.json"])
