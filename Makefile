@@ -120,9 +120,6 @@ $(BUILD)/%.o: %.c Makefile
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(CPPFLAGS) -c $< -o $@
 
-# Sums over 10,000 sockets, several numbers an instruction.
-$(BUILD)/userspace/record/watch_record.o: CFLAGS += -O3
-
 $(patsubst %.c,$(BUILD)/%.o,$(wildcard userspace/engine/*.c)): $(BUILD)/programs.skel.h
 $(BUILD)/tests/guest/oracle.o: $(BUILD)/tests/guest/oracle.skel.h
 NAMES_COMMIT := $(addprefix $(BUILD)/userspace/,tables/release.o report/parts_json.o)
