@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -235,11 +236,13 @@ def test_numbers_are_told_as_a_person_says_them(shown, told):
 def test_copies_are_told_by_path_and_way(folder):
     rows = copies.read(folder / "matrix/matrix.csv")
     found = {(each[0][0], each[1][0]): [cell[0] for cell in each[2:]] for each in copies.table(rows).rows}
-    assert found["lo", "A1"][-1] == "2 of 2" and found["lo", "A1"][6] == "3.0"
-    assert found["lo", "A3"][3] == "1.1" and found["lo", "A3"][4] == "not measured" == found["lo", "A3"][6]
-    assert found["nic", "A3"][7] == "0 to 1.2"
+    assert found["lo", "A1"][-1] == "2 of 2" and found["lo", "A1"][7] == "3.0"
+    assert found["lo", "A3"][4] == "1.1" and found["lo", "A3"][5] == "not measured" == found["lo", "A3"][7]
+    assert found["nic", "A3"][8] == "0 to 1.2"
     assert maps.amount(None) == "not measured" and maps.amount(0) == "0" and maps.amount(1e-6) == "< 0.1"
     assert "copied late 1.1" in maps.sentence(copies.map_of(rows[1]))
+    spliced = replace(rows[1], variant="sendfile", shares={**rows[1].shares, "by reference": 0.0, "by splice": 1.0})
+    assert "by splice 1.0" in maps.sentence(copies.map_of(spliced)) and "splice" not in maps.sentence(copies.map_of(rows[1]))
     for row in rows:
         # About as wide as the letters of the page are, with what takes the most room.
         drawn = maps.svg(copies.map_of(copies.Row(row.kernel, "veth", "A3-aligned-unreaped", True, {
@@ -266,7 +269,7 @@ def test_the_ways_of_sweeps_are_told_by_a_reply_or_a_message():
 
 
 @pytest.mark.parametrize("text, reason", [
-    ("kernel,path\n", "the column is missing"), (HEAD + "6.12.0,lo,A1,yes,x,1,1,1,1,1,1,1\n", "no number"),
+    ("kernel,path\n", "the column is missing"), (HEAD + "6.12.0,lo,A1,yes,x,1,1,1,1,1,1,1,1\n", "no number"),
     (HEAD + "6.12.0,lo\n", "another number of cells"), ("", "the column is missing"), ("\udcff", "no UTF-8")])
 def test_a_damaged_matrix_is_refused_in_one_line(tmp_path, text, reason):
     (tmp_path / "matrix.csv").write_bytes(text.encode("utf-8", "surrogateescape"))

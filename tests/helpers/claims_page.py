@@ -10,14 +10,14 @@ from pathlib import Path
 from copyscope_studies.claims import command
 from helpers.pictures import made
 
-HEAD = ("kernel,path,variant,ran,accepted_bytes,user_gather_bytes,tx_copy_bytes,rx_copy_bytes,referenced_bytes,"
+HEAD = ("kernel,path,variant,ran,accepted_bytes,user_gather_bytes,tx_copy_bytes,rx_copy_bytes,referenced_bytes,spliced_bytes,"
         "late_bytes,reshaped_bytes,clean_bytes\n")
-MATRIX = HEAD + """6.12.0,lo,A1,yes,1000,1000,1000,1000,0,0,0,0
-6.12.0,lo,A3,yes,1000,0,0,1000,1000,1103,,0
-5.10.0,lo,A1,yes,1000,1000,1000,1000,0,0,0,0
-5.10.0,lo,A3,no,,,,,,,,
-6.12.0,nic,A3,yes,1000,0,0,1000,1000,0,0,1201
-5.10.0,nic,A3,yes,1000,0,0,1000,1000,1001,0,0
+MATRIX = HEAD + """6.12.0,lo,A1,yes,1000,1000,1000,1000,0,0,0,0,0
+6.12.0,lo,A3,yes,1000,0,0,1000,1000,0,1103,,0
+5.10.0,lo,A1,yes,1000,1000,1000,1000,0,0,0,0,0
+5.10.0,lo,A3,no,,,,,,,,,
+6.12.0,nic,A3,yes,1000,0,0,1000,1000,0,0,0,1201
+5.10.0,nic,A3,yes,1000,0,0,1000,1000,0,1001,0,0
 """
 DOT = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==")
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'

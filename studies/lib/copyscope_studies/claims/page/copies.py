@@ -18,6 +18,7 @@ from .front import FOLDERS, Place
 
 # Column of the page: columns of the matrix that are added up.
 COLUMNS = {"gathered": ("user_gather",), "by send": ("tx_copy",), "by reference": ("referenced",),
+           "by splice": ("spliced",),
            "late": ("late",), "reshaped": ("reshaped",), "by recv": ("rx_copy",),
            "all copies": ("user_gather", "tx_copy", "late", "reshaped", "rx_copy"),
            "left uncopied": ("clean",)}
@@ -100,11 +101,12 @@ def map_of(row: Row) -> maps.Map:
     """The drawing of one run."""
     share = row.shares
     first = (maps.Way("gathered first", share["gathered"]),) if share["gathered"] else ()
+    spliced = (maps.Way("by splice", share["by splice"], False),) if share["by splice"] else ()
     left = (maps.Way("left uncopied", share["left uncopied"], False),) \
         if share["left uncopied"] else ()
     return maps.Map(f"{row.variant} on {row.path}", (
         (*first, maps.Way("copied by send", share["by send"]),
-         maps.Way("by reference", share["by reference"], False)),
+         maps.Way("by reference", share["by reference"], False), *spliced),
         (maps.Way("copied late", share["late"]), *left),
         (maps.Way("copied by recv", share["by recv"]),)))
 
@@ -207,10 +209,11 @@ def after_all(rows: list[Row], causes: list[dict[str, Any]]) -> list[Block]:
 def of_way(way: dict[str, Any]) -> Row:
     """One way to send of a sweep, as a row."""
     sites = {site: way["sites"].get(site, {"share": None})["share"]
-             for site in (*COPIES, "tx_reference")}
+             for site in (*COPIES, "tx_reference", "tx_splice")}
     known = [sites[each] for each in COPIES if sites[each] is not None]
     shares = {"gathered": sites["user_gather"], "by send": sites["tx_copy"],
-              "by reference": sites["tx_reference"], "late": sites["late_copy"],
+              "by reference": sites["tx_reference"], "by splice": sites["tx_splice"],
+              "late": sites["late_copy"],
               "reshaped": sites["reshape"], "by recv": sites["rx_copy"],
               "all copies": sum(known) if known else None, "left uncopied": None}
     unit = "reply" if way["pattern"] == "rr" else "message"
