@@ -16,6 +16,8 @@ from copyscope.dispatch.words import WORDS
 ROOT = Path(__file__).resolve().parents[2]
 RELEASE = re.compile(r"copyscope \d+\.\d+\.\d+ \(.+\)\n")
 COMMANDS = ["copyscope", "copyscope-collect", "trace_run"]
+# What another program has in the same place, and an older release had.
+OTHER, GONE = "other", "lib/copyscope/tools/gone"
 # Each page with its section: 8 is for what needs root.
 SECTIONS = {f"copyscope-{word.name}": word.section for word in WORDS} | {
     "copyscope": 1, "copyscope-collect": 8, "trace_run": 8}
@@ -32,8 +34,16 @@ def install(*words: str | Path) -> subprocess.CompletedProcess:
 
 @pytest.fixture(name="installed", scope="module")
 def fixture_installed(tmp_path_factory):
-    """A copy under a folder of its own, moved after it was made."""
+    """A copy beside what others have there and over an older release, moved after it was made."""
     prefix = tmp_path_factory.mktemp("install") / "first"
+    (prefix / "share/man/man8").mkdir(parents=True)
+    (prefix / "bin").mkdir()
+    (prefix / "bin" / OTHER).write_text("of somebody else\n")
+    # As an older release left it, which had a file that is gone now.
+    gone = ["lib/", "lib/copyscope/", "lib/copyscope/tools/", GONE, "lib/copyscope/installed"]
+    (prefix / GONE).parent.mkdir(parents=True)
+    (prefix / GONE).write_text("")
+    (prefix / "lib/copyscope/installed").write_text("\n".join(gone) + "\n")
     install("--at", "/opt/copyscope", prefix)
     return prefix.rename(prefix.with_name("second"))
 
@@ -51,7 +61,7 @@ def fixture_run(installed, tmp_path):
 
 
 def test_these_commands_are_installed(installed):
-    assert sorted(file.name for file in (installed / "bin").iterdir()) == COMMANDS
+    assert {file.name for file in (installed / "bin").iterdir()} == {*COMMANDS, OTHER}
 
 
 def test_a_command_answers_help_and_version(run):
@@ -325,22 +335,11 @@ def below(folder: Path) -> list[Path]:
     return sorted(path.relative_to(folder) for path in folder.rglob("*"))
 
 
-def test_what_was_there_before_is_all_that_stays(tmp_path):
-    prefix = tmp_path / "usr"
-    (prefix / "share/man/man8").mkdir(parents=True)
-    (prefix / "bin").mkdir()
-    (prefix / "bin/other").write_text("of somebody else\n")
-    before = below(prefix)
-    # As an older release left it, which had a file that is gone now.
-    gone = ["lib/", "lib/copyscope/", "lib/copyscope/tools/", "lib/copyscope/tools/gone",
-            "lib/copyscope/installed"]
-    (prefix / "lib/copyscope/tools").mkdir(parents=True)
-    (prefix / "lib/copyscope/tools/gone").write_text("")
-    (prefix / "lib/copyscope/installed").write_text("\n".join(gone) + "\n")
-    install(prefix)
-    assert not (prefix / "lib/copyscope/tools/gone").exists() and (prefix / "bin/copyscope").exists()
+def test_what_was_there_before_is_all_that_stays(installed, tmp_path):
+    assert not (installed / GONE).exists()
+    prefix = Path(shutil.copytree(installed, tmp_path / "usr", symlinks=True))
     install("--remove", prefix)
-    assert below(prefix) == before
+    assert below(prefix) == [Path(name) for name in ("bin", f"bin/{OTHER}", "share", "share/man", "share/man/man8")]
 
 
 def test_nothing_to_remove_is_told(tmp_path):
