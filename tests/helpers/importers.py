@@ -13,18 +13,21 @@ SECTION = struct.Struct("<IIQQQQIIQQ")
 SYMBOL = struct.Struct("<IBBHQQ")
 
 
-def undefined(data: bytes) -> Iterator[bytes]:
-    """Names that a module of 64 bits leaves to others to define."""
+def undefined(data: bytes, wanted: set[bytes]) -> Iterator[bytes]:
+    """Names that a module of 64 bits leaves to others to define, if its symbols have any of those wanted."""
     at, = struct.unpack_from("<Q", data, 0x28)
     count, = struct.unpack_from("<H", data, 0x3c)
     sections = [SECTION.unpack_from(data, at + i * SECTION.size) for i in range(count)]
     for _, kind, _, _, begin, size, link, *_ in sections:
         if kind != SYMTAB:
             continue
-        strings = sections[link][4]
+        _, _, _, _, strings, length, *_ = sections[link]
+        names = data[strings:strings + length]
+        if not any(name in names for name in wanted):
+            continue
         for name, _, _, section, _, _ in SYMBOL.iter_unpack(data[begin:begin + size]):
             if not section and name:
-                yield data[strings + name:data.index(b"\0", strings + name)]
+                yield names[name:names.index(b"\0", name)]
 
 
 def importers(folder: Path, functions: Iterable[str]) -> dict[str, set[str]]:
@@ -35,7 +38,6 @@ def importers(folder: Path, functions: Iterable[str]) -> dict[str, set[str]]:
         data = path.read_bytes()
         if path.suffix == ".xz":
             data = lzma.decompress(data)
-        if any(name in data for name in wanted):
-            for name in wanted & set(undefined(data)):
-                found[path.name.split(".ko")[0]].add(name.decode())
+        for name in wanted.intersection(undefined(data, wanted)):
+            found[path.name.split(".ko")[0]].add(name.decode())
     return dict(found)

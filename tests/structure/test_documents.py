@@ -8,6 +8,8 @@ import re
 import subprocess
 from pathlib import Path
 
+from helpers.help_texts import help_of
+
 ROOT = Path(__file__).resolve().parents[2]
 README, INDEX = ROOT / "README.md", ROOT / "docs/INDEX.md"
 PAGES = [README, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", ROOT / "results/README.md", ROOT / "results/bench.md",
@@ -49,13 +51,6 @@ def lost_links(page: Path) -> list[str]:
 
 def test_every_link_leads_to_a_file_and_to_a_heading():
     assert not [link for page in PAGES for link in lost_links(page)]
-
-
-@functools.cache
-def help_of(*words: str) -> str:
-    """What a tool says of itself, or of its subcommand."""
-    return subprocess.run([ROOT / "tools" / words[0], *words[1:], "--help"], capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL, check=True).stdout
 
 
 def test_commands_to_paste_name_what_there_is():

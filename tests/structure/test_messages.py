@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import json
 import re
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from helpers.help_texts import help_of
 
 ROOT = Path(__file__).resolve().parents[2]
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*[a-z0-9]")
@@ -29,13 +32,9 @@ OF_OTHERS = {"--far-half", "--role", "--break", "--mount-proc", "--fork", "--no"
              "--recv-queue", "--name-only"}
 
 
-@functools.cache
-def help_of(*words: str) -> frozenset[str]:
+def options_of(*words: str) -> set[str]:
     """The options of a tool, or of one of its words."""
-    place = ROOT / ("build" if words[0] in ("watch", "workload") else "tools") / words[0]
-    done = subprocess.run([place, *words[1:], "--help"], capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                          check=False)
-    return frozenset(OPTION.findall(done.stdout + done.stderr))
+    return set(OPTION.findall(help_of(*words)))
 
 
 @functools.cache
@@ -44,8 +43,8 @@ def of_tool(name: str) -> frozenset[str]:
     words = {"claims": ("list", "show", "check", "run", "report", "fix"),
              "baseline": ("mistakes", "agree", "plot", "keep"), "records": ("list", "show"),
              "workload": ("server", "client")}.get(name, ())
-    return frozenset().union(help_of(name), *(help_of(name, word) for word in words),
-                             help_of("trace_run") if name == "peers" else ())
+    return frozenset().union(options_of(name), *(options_of(name, word) for word in words),
+                             options_of("trace_run") if name == "peers" else ())
 
 
 def named_by(text: str) -> frozenset[str]:
@@ -96,19 +95,28 @@ def lost(file: Path, texts: Iterator[str], there: frozenset[str]) -> list[str]:
             for option in set(OPTION.findall(text)) - there - OF_OTHERS - named_by(text)]
 
 
-@functools.cache
-def modules_behind(tool: str) -> frozenset[Path]:
-    """The modules of the tree that a tool imports when it starts."""
-    script = f"import sys\nsys.path[:0] = ['tools/lib', 'studies/lib']\nimport {TOOLS[tool]}\n" \
-             "print(*(m.__file__ for n, m in sys.modules.items() if n.startswith('copyscope') and m.__file__), sep='\\n')"
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    return frozenset(ROOT / line for line in done.stdout.split())
+# What others wrote is imported once for all tools.
+BEHIND = """import importlib, json, sys
+sys.path[:0] = ["tools/lib", "studies/lib"]
+found = {}
+for name, module in json.loads(sys.argv[1]).items():
+    importlib.import_module(module)
+    ours = [each for each in sys.modules if each.partition(".")[0] in ("copyscope", "copyscope_studies")]
+    found[name] = [file for file in (sys.modules.pop(each).__file__ for each in ours) if file]
+print(json.dumps(found))
+"""
+
+
+def modules_behind() -> dict[str, list[Path]]:
+    """The modules of the tree that each tool imports when it starts."""
+    done = subprocess.run([sys.executable, "-c", BEHIND, json.dumps(TOOLS)], cwd=ROOT, capture_output=True, text=True, check=True)
+    return {tool: [ROOT / file for file in files] for tool, files in json.loads(done.stdout).items()}
 
 
 def test_options_that_python_names_are_there():
     found: dict[Path, set[str]] = {}
-    for tool in TOOLS:
-        for file in modules_behind(tool):
+    for tool, files in modules_behind().items():
+        for file in files:
             found.setdefault(file, set()).add(tool)
     # A module of several commands may say what one of them has.
     faults = [fault for file, tools in sorted(found.items())
