@@ -52,6 +52,7 @@ SEARCH = "--seconds 0.02 --repeats 6 --low 64 --high 128 --nearness 4 --others-a
 # Words that are added, by how a command begins, and the exit statuses that it may have then.
 ADDED = {
     "./tools/copyscope watch --comm nginx --seconds 10": ("--seconds 1", (0,)),
+    "./tools/copyscope watch --all --seconds 5": ("--seconds 1", (0,)),
     **dict.fromkeys(("./tools/copyscope advise --path", "./tools/advise --path"), ("--sizes 64 --budget 3", (0,))),
     "./tools/copyscope advise": ("--seconds 1", (0, 1, 4)), "./tools/advise": ("--seconds 1", (0, 1, 4)),
     "./tools/crossover": (SEARCH, (0,)),
@@ -75,8 +76,9 @@ NGINX = """daemon off; master_process off; pid {folder}/pid; error_log {folder}/
 http {{ sendfile on; access_log off; root {folder}; client_body_temp_path {folder}/b; proxy_temp_path {folder}/p;
 fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s; server {{ listen 127.0.0.1:80; }} }}
 """
-# Each watch of a second sees some; more would take a tenth of a processor as long as the commands run.
+# Beside what watches nginx alone: it takes a tenth of a processor. Each watch of a second sees some.
 FETCHING = "while :; do curl -so /dev/null http://127.0.0.1/file; sleep 0.3; done"
+FETCHED = ("copyscope watch", "copyscope advise", "tools/advise")
 
 
 def printed(page: Path) -> list[str]:
@@ -163,7 +165,6 @@ def fixture_place(tmp_path_factory) -> Iterator[Place]:
         try:
             subprocess.run([*enter, "ip", "link", "set", "lo", "up"], check=True)
             started.append(subprocess.Popen([*enter, *words("nginx"), "-c", www / "conf", "-p", www], start_new_session=True))
-            started.append(subprocess.Popen([*enter, "sh", "-c", FETCHING], start_new_session=True))
             yield Place(folder, enter, pair, started[1].pid, started)
         finally:
             for each in started:
@@ -221,6 +222,7 @@ def test_a_printed_command_works(page, line, place):
     if any(word in line for word in ENDLESS):
         # It has shown an interval by then.
         typed, statuses = f"timeout -s INT 3 {typed}", (0, 124, 130)
+    fetching = [place.type(FETCHING)] if any(word in line for word in FETCHED) else []
     started = place.type(typed)
     if SERVES in line:
         place.served.append(started)
@@ -228,7 +230,8 @@ def test_a_printed_command_works(page, line, place):
     try:
         out, err = started.communicate(timeout=MOST_S)
     finally:
-        end(started)
+        for each in (started, *fetching):
+            end(each)
     assert started.returncode in statuses, f"{page}: {typed}\n{out[-1500:]}\n{err[-1500:]}"
     assert out or err or "ip " in line or " > " in line or " -q " in line
     if (page, "--kernel " in line) == ("README.md", True):
