@@ -279,6 +279,8 @@ def test_a_kill_while_it_is_saved_leaves_nothing(tmp_path, number):
     assert [path.name for path in snapshots_here.iterdir()] == ["lock"]
 
 
+# As the guests of many files do side by side.
+@pytest.mark.long
 def test_of_two_at_once_one_makes_the_snapshot_and_both_run(place):
     before = len(place.kept())
     both = [subprocess.Popen(place.words("--memory", "300M"), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
