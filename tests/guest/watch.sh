@@ -3,7 +3,7 @@
 # Watches programs in a guest, in some of these parts: "whole", one command from before its first call to its
 # end; "detail", a run that counts beside the watch; "life", a process in the middle of its life, whose calls
 # are counted, too; "kernel", a client in the kernel; "spliced", a disk and its user in the kernel that splice;
-# "datagrams", a program that uses UDP; "lost", the same with faults; "late", one that begins to in the middle of the window;
+# "datagrams", a program that uses UDP; "lost" and "queued", the same with faults; "late", one that begins to in the middle of the window;
 # "holds", zero copy over a wire that delays it; "held", by a ring, and over veth; "ends", sockets that end while the kernel is asked who
 # takes their books; "alone", by copyscope-collect in a root that has nothing else.
 #
@@ -66,11 +66,11 @@ uses_udp() {
 datagrams() { uses_udp datagrams; }
 
 lost() {
-	local fault
-	for fault in lose-queued lose-taken lose-handed; do
-		uses_udp "lost.$fault" --break "$fault"
-	done
+	uses_udp lost.lose-taken --break lose-taken
+	uses_udp lost.lose-handed --break lose-handed
 }
+
+queued() { uses_udp queued.lose-queued --break lose-queued; }
 
 # begin_watch NAME WORD...: leaves its process in $watch once it counts.
 begin_watch() {
