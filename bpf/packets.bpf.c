@@ -613,10 +613,16 @@ static __always_inline void arrival_counted(const struct sk_buff *skb)
 	site_add(b, SITE_late_copy, skb->data_len);
 }
 
+/* One of what is watched, whoever else sends by reference on this machine. */
 static __always_inline bool arrival_is_skipped(const struct sk_buff *skb)
 {
-	return fault_inject == FAULT_SKIP_ARRIVAL && window_is_open && skb->data_len &&
-	       page_flags_of(skb) & SKBFL_ZEROCOPY_ENABLE && is_lost(FAULT_SKIP_ARRIVAL);
+	const struct watch_slot *slot;
+
+	if (fault_inject != FAULT_SKIP_ARRIVAL || !window_is_open || !skb->data_len ||
+	    !(page_flags_of(skb) & SKBFL_ZEROCOPY_ENABLE))
+		return false;
+	slot = slot_of_pages(skb);
+	return slot && slot->ours && is_lost(FAULT_SKIP_ARRIVAL);
 }
 
 /* The kernel copies all pages of such a packet on its way to a socket of this machine. A bridge tells of it again as

@@ -270,7 +270,8 @@ static __always_inline bool process_counts(u32 tgid)
 /* Causes of copies and sizes of calls are kept for sockets of the subject alone, and packets watched. */
 static __always_inline void ours_note(const struct watch_book *book)
 {
-	struct watch_slot *slot = details_wanted || sizes_wanted || !packets_watched ? slot_of(book) : NULL;
+	bool asked_for = details_wanted || sizes_wanted || !packets_watched || fault_inject == FAULT_SKIP_ARRIVAL;
+	struct watch_slot *slot = asked_for ? slot_of(book) : NULL;
 
 	if (slot)
 		slot->ours = book_is_ours(book);
