@@ -64,7 +64,7 @@ setup-arm64: ## install what arm64 guests need besides: a compiler, QEMU, librar
 arm64: ## build the programs that run in arm64 guests (after make setup-arm64)
 	@[ -f $(ARM64_ROOT)/recipe ] || { echo "arm64: run make setup-arm64 first" >&2; exit 3; }
 	+$(Q)$(ARM64_MAKE) $(patsubst build/%,build/arm64/%,build/workload build/trace_run build/watch build/reseed \
-		build/copyscope-collect $(GUEST_TESTS))
+		$(GUEST_TESTS))
 
 # A second make, because this one may have started before the compilers were there; on all processors, unless -j says otherwise.
 run: setup ## set up, build, and run the main job on this kernel (root)

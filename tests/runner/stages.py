@@ -43,7 +43,7 @@ NICE = ("nice", "-n", "3")
 MAKES = {
     "lint": ["lint"],
     "build": ["WERROR=1", "all", "unit-tests", "arm64"],
-    "sanitize": ["sanitized", "strict-clang"],
+    "sanitize": ["sanitized", "strict-clang", "static"],
 }
 # Of the folder of reports.
 PREFIX = "copyscope-tests-"
