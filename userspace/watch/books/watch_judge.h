@@ -36,7 +36,7 @@ int watch_causes_of(const struct watch_movements *moved, struct cause causes[WAT
 void watch_causes_fill(struct watch_record *r, const struct copy_stack *stacks, int count);
 
 /* Gives each process the histograms of its calls, and weighs them; @strays: sockets whose calls were sized before it
- * was known that they are the subject's. */
+ * was known that they are the subject's. 0 or -ENOMEM. */
 int watch_sizes_fill(struct watch_record *r, uint64_t strays);
 /* Holds what stacks have against what the sockets moved by their sequence numbers. */
 void watch_stacks_weigh(struct watch_record *r);
