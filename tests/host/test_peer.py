@@ -72,7 +72,7 @@ def test_the_sweep_of_the_readme_is_made_between_two_hosts(hosts, tmp_path):
 def test_the_crossover_of_the_readme_is_searched_between_two_hosts(hosts, tmp_path):
     said = compared(hosts, "crossover", "--low", 64, "--high", 128, "--nearness", 4,
                     "--repeats", 6, "--seconds", 0.05, "--json", tmp_path / "found.json")
-    assert "on path peer, 1 connection" in said and "books of A2" in said
+    assert "on path peer, 1 connection" in said and "laws of A2" in said
     assert documents.load(tmp_path / "found.json", "crossover", "mend it")["path"]["kind"] == "peer"
 
 

@@ -25,6 +25,7 @@ def fixture_swept(tmp_path_factory):
     subprocess.run(["gcc", "-O2", "-shared", "-fPIC", ROOT / "tests/data/fake_pmu.c", "-o", place / "pmu.so", "-ldl"],
                    check=True)
     profile = (ROOT / "studies/profiles/mt25023.toml").read_text(encoding="utf-8")
+    profile = profile.replace('"../claims', f'"{ROOT}/studies/claims')
     mine = place / "mt25023.toml"
     mine.write_text(re.sub(r"(?m)^path = ", "probes = false\npath = ", profile), encoding="utf-8")
     within = ["unshare", "--mount", "sh", "-c", MACHINE, ROOT, place / "pmu.so"]

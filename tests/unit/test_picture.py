@@ -35,7 +35,7 @@ def test_the_picture_is_of_the_readme_s_command_and_shows_what_the_readme_says()
     assert shown[0].startswith("$ ") and f"\n    {shown[0][2:].strip()}\n" in text
     late = next(line for line in shown if line.startswith("late_copy"))
     assert re.search(r"late_copy +([\d.]+ MB)", late)[1] in text
-    assert any(f"all {len(LAWS)} laws" in line for line in shown), "draw it again: make picture"
+    assert any(f" {len(LAWS)} balance to the byte, none is broken" in line for line in shown), "draw it again: make picture"
 
 
 def test_the_picture_needs_nothing_from_elsewhere_and_fits(drawn):
