@@ -99,12 +99,20 @@ def booted(done: subprocess.CompletedProcess) -> bool:
     return ways[-1] == "booting"
 
 
+def of_command(done: subprocess.CompletedProcess) -> bytes:
+    """What the command wrote on stderr: on a busy machine a guest may hang while it boots, and is booted again."""
+    told = done.stderr
+    while told.startswith(b"tools/guest: "):
+        told = told.partition(b"\n")[2]
+    return told
+
+
 def test_a_restored_guest_gives_what_a_booted_one_gives(place, three):
+    for done in three:
+        assert (done.returncode, done.stdout) == (42, place.payload.read_bytes())
+        assert of_command(done) == 2 * place.payload.read_bytes()
     first, *others = three
-    assert first.returncode == 42 and first.stdout == place.payload.read_bytes()
-    assert first.stderr == 2 * place.payload.read_bytes()
     for done in others:
-        assert (done.returncode, done.stdout, done.stderr) == (first.returncode, first.stdout, first.stderr)
         assert (done.out / "deep/payload").read_bytes() == place.payload.read_bytes()
         assert (done.out / "facts").read_text() == (first.out / "facts").read_text()
     assert not booted(place.run(*place.words()))
