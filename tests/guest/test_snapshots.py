@@ -301,9 +301,9 @@ def test_of_two_at_once_one_makes_the_snapshot_and_both_run(place):
 
 
 def fetch(port: int) -> str:
-    """What the guest's server says, once it listens."""
+    """What the guest's server says, once it listens: to one client, which therefore waits for it."""
     try:
-        with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+        with socket.create_connection(("127.0.0.1", port), timeout=WAIT_S) as connection:
             return connection.recv(100).decode()
     except OSError:
         return ""
