@@ -115,7 +115,7 @@ int engine_open(struct engine *p);
 int engine_read(struct engine *p, void (*each)(void *arg, const struct watch_book *book),
 		      void *arg);
 
-/* Who takes what ended: the book of a socket, a process of the subject. */
+/* Who takes what ended: the book of a socket, a process of the subject; NULL: nobody asks for processes. */
 struct engine_ends {
 	void (*death)(void *arg, const struct watch_book *book);
 	void (*gone)(void *arg, const struct watch_member *member);
@@ -133,8 +133,8 @@ int engine_deaths(struct engine *p, const struct engine_ends *each);
  * order of cookies, until it is called again. Their number, or -errno. */
 int engine_books(struct engine *p, const struct engine_ends *each, const struct watch_book **out);
 
-/* The processes of the subject that had not ended, or that nobody had collected, when the books were read; valid as long
- * as those. One that was collected since may have gone to @each, too. Their number. */
+/* The processes of the subject that had not ended, or that nobody had collected, when the books were read with a @gone;
+ * valid as long as those. One that was collected since may have gone there, too. Their number. */
 int engine_members(const struct engine *p, const struct watch_member **members);
 
 /* Between load and attachment, for programs that keep stacks. */

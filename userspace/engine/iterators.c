@@ -39,7 +39,7 @@ static int death_arrives(void *arg, void *data, size_t size)
 
 	if (size >= sizeof(struct watch_book))
 		p->each.death(p->each.arg, data);
-	else if (size >= sizeof(struct watch_member))
+	else if (size >= sizeof(struct watch_member) && p->each.gone)
 		p->each.gone(p->each.arg, data);
 	return 0;
 }
@@ -407,14 +407,14 @@ int engine_books(struct engine *p, const struct engine_ends *each, const struct 
 {
 	struct collected *open = &p->books;
 	struct ended ended = { each, { .size = sizeof(uint64_t) } };
-	const struct engine_ends ends = { death_met, gone_met, &ended };
+	const struct engine_ends ends = { death_met, each->gone ? gone_met : NULL, &ended };
 	int err = engine_deaths(p, &ends);
 
 	open->size = sizeof(**out);
 	open->count = open->failure = 0;
 	if (err >= 0)
 		err = engine_read(p, book_met, open);
-	if (err >= 0)
+	if (err >= 0 && each->gone)
 		err = members_read(p);
 	if (err >= 0)
 		err = engine_deaths(p, &ends);

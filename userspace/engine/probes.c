@@ -213,10 +213,6 @@ static void counted_add(void *arg, const struct watch_book *book)
 		collect(arg, &(struct counted_socket){ book->cookie, book->slot_at - 1 });
 }
 
-static void gone(void *arg, const struct watch_member *member)
-{
-}
-
 /* Sockets and processes for which there was no room are lost, too, and so are states of sockets that no
  * program saw. */
 static void lost_note(const struct probes *p, struct ledger *ledger)
@@ -230,7 +226,7 @@ static void lost_note(const struct probes *p, struct ledger *ledger)
 int probes_read(struct probes *p, struct ledger *fresh)
 {
 	struct collected all = { .size = sizeof(struct counted_socket) };
-	const struct engine_ends ends = { counted_add, gone, &all };
+	const struct engine_ends ends = { .death = counted_add, .arg = &all };
 	const struct watch_book *open;
 	int count = engine_books(p->engine, &ends, &open), err;
 

@@ -65,10 +65,6 @@ static void death_forget(void *arg, const struct watch_book *book)
 {
 }
 
-static void gone_forget(void *arg, const struct watch_member *member)
-{
-}
-
 /* What no window fills: libbpf's tables of programs and of a USDT probe, and what engine_prepare_stacks() told. */
 static bool is_told(const struct bpf_map *map)
 {
@@ -126,7 +122,7 @@ static int clear(const struct bpf_map *map)
 
 int engine_renew(struct engine *e, const struct engine_subject *subject)
 {
-	const struct engine_ends ends = { death_forget, gone_forget, NULL };
+	const struct engine_ends ends = { .death = death_forget };
 	struct bpf_map *map;
 	int err = wait_for_rest(e);
 

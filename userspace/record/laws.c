@@ -5,10 +5,10 @@
 #include <stdio.h>
 
 static const struct law_row rows[LAW_COUNT] = {
-#define RUN_ROW(symbol, name, scope, traits, left, right, ...) { name, left, right, LAW_OF_##scope, traits, false },
+#define OTHER_ROW(symbol, name, scope, traits, left, right, ...) { name, left, right, LAW_OF_##scope, traits, false },
 #define WATCH_ROW(symbol, name, scope, traits, left, right, ...) { name, left, right, LAW_OF_##scope, traits, true },
-	LAWS(RUN_ROW, WATCH_ROW, RUN_ROW)
-#undef RUN_ROW
+	LAWS(OTHER_ROW, WATCH_ROW, OTHER_ROW)
+#undef OTHER_ROW
 #undef WATCH_ROW
 };
 

@@ -2,11 +2,10 @@
 """How often threads that share a socket sleep until another one gives its lock back."""
 from __future__ import annotations
 
-import os
-from contextlib import closing, suppress
-from pathlib import Path
+from contextlib import closing
 
 from .fact import OURS, Fact, run, unknown
+from .of_calls import role_of
 from .of_locks import Symbols
 from .tracepoints import Hit, Tracepoint, reach_tracefs
 
@@ -31,27 +30,19 @@ def waited(hit: Hit, call: str, symbols: Symbols) -> bool:
         any(name in LOCK for name in names) and any(name.startswith(call) for name in names)
 
 
-def started_here(pid: int) -> bool:
-    """Did this process, or one that it started, start it? Others may run the workload, too."""
-    with suppress(OSError):
-        while pid not in (0, os.getpid()):
-            pid = int(Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[1])
-        return pid != 0
-    return False
-
-
 def counted(name: str, call: str, words: str, threads: int, symbols: Symbols) -> Fact:
     """One run, and how often its threads waited for each other."""
     of, how = str(threads), f"{SWITCH} while trace_run {words} ran without probes"
     seen = waits = 0
-    started: dict[int, bool] = {}
+    # Others may run the workload, too.
+    roles: dict[int, bytes] = {}
     with closing(Tracepoint(SWITCH, OURS, stack=True)) as switches:
         def look() -> None:
             nonlocal seen, waits
             hits = switches.read()
-            for pid in {each.pid for each in hits} - set(started):
-                started[pid] = started_here(pid)
-            ours = [each for each in hits if started[each.pid]]
+            for pid in {each.pid for each in hits}:
+                roles[pid] = roles.get(pid) or role_of(pid)
+            ours = [each for each in hits if roles[each.pid]]
             seen += len(ours)
             waits += sum(waited(each, call, symbols) for each in ours)
 
