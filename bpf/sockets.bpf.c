@@ -187,6 +187,19 @@ static __always_inline bool is_noted(const struct watch_book *book, const unsign
 	return book && book->now.state == new_state(ctx);
 }
 
+/* Its SYN_SENT met no program, and it has moved nothing since. */
+static __always_inline bool began_unseen(const struct watch_book *book, const unsigned long long *ctx)
+{
+	return book->flags & WATCH_CLOSED && old_state(ctx) == BPF_TCP_SYN_SENT;
+}
+
+/* What it moved in that life cannot be told from what it moves in the next. */
+static __always_inline void life_lost(struct watch_book *book)
+{
+	gauge_add(&watch_gauges.unseen_changes, 1);
+	book->flags |= WATCH_LIFE_LOST;
+}
+
 SEC("tp_btf/inet_sock_set_state")
 int state_change(unsigned long long *ctx)
 {
@@ -209,8 +222,12 @@ int state_change(unsigned long long *ctx)
 		book = book_of_state(ctx, sk, tp);
 	if (!book)
 		return 0;
-	if (new_state(ctx) == BPF_TCP_SYN_SENT) {
+	if (new_state(ctx) == BPF_TCP_SYN_SENT || began_unseen(book, ctx)) {
 		first = !(book->flags & WATCH_CLOSED);
+		if (fault_inject == FAULT_SKIP_STARTS && !first && new_state(ctx) == BPF_TCP_SYN_SENT)
+			return 0;
+		if (first && book->now.state && book->now.state != BPF_TCP_CLOSE)
+			life_lost(book);
 		life_begin(book);
 		if (first)
 			numbers_go_on(book, sk, tp);
@@ -226,7 +243,7 @@ int state_change(unsigned long long *ctx)
 		if (fault_inject == FAULT_SKIP_CLOSES)
 			return 0;
 		if (book->flags & WATCH_CLOSED && old_state(ctx) != BPF_TCP_CLOSE)
-			gauge_add(&watch_gauges.unseen_changes, 1);
+			life_lost(book);
 		life_end(book, tp, old_state(ctx));
 	}
 	book->now.state = new_state(ctx);

@@ -149,6 +149,7 @@ enum { SUBJECT_PROCESSES = 8 };
 	X(SKIP_BIRTHS, "skip-births") /* nor when one begins */                                \
 	X(SKIP_DEPARTURES, "skip-departures") /* nor when a packet leaves */                   \
 	X(SKIP_CLOSES, "skip-closes") /* nor when a socket moves to CLOSE */                   \
+	X(SKIP_STARTS, "skip-starts") /* nor when one connects anew */                         \
 	X(SKIP_ARRIVAL, "skip-arrival") /* nor for one packet with user pages that arrives */  \
 	/* One datagram, where it is queued, taken and handed to IP. */                        \
 	X(LOSE_QUEUED, "lose-queued")                                                          \

@@ -121,6 +121,7 @@ enum watch_book_flags {
 	WATCH_UNSENT_LOST = 1 << 17,	/* bytes of an earlier life were never sent: its queue is gone */
 	WATCH_IN_KERNEL = 1 << 18,	/* the kernel itself sends and receives by it, as NFS and NVMe over TCP do */
 	WATCH_LATE = 1 << 19,	/* a UDP socket that may have moved bytes before its hooks were attached */
+	WATCH_LIFE_LOST = 1 << 20,	/* no program saw that a life ended, or that the next one began */
 };
 
 /* What a socket's packets with user pages or spliced ones met beside loopback and devices on a bus. */

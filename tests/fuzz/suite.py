@@ -13,7 +13,7 @@ from pathlib import Path
 from fuzz.draw import WHOLE, Draw, read
 from helpers.windows import ROOT
 from odd.frame import LIFE
-from odd.suite import Place, ended, watch_subjects, watch_until_all_seen, whole_life
+from odd.suite import Place, ended, stop_none_inside_a_program, watch_subjects, watch_until_all_seen, whole_life
 
 
 class Watched(Place):
@@ -77,5 +77,6 @@ def run_all(folder: Path, drawn: list[Draw], at_a_time: int = 1):
 
 
 if __name__ == "__main__":
+    stop_none_inside_a_program()
     for _ in run_all(Path(sys.argv[1]), read(Path(sys.argv[2]))):
         pass

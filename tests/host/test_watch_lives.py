@@ -116,6 +116,43 @@ def test_a_move_to_close_that_no_program_saw_is_noticed_and_no_fin_counts_as_pay
     assert laws_of(record)["probes"] == "not testable" and not unbalanced(record)
 
 
+ANEW = """
+import ctypes, socket, sys
+listener = socket.create_server(("127.0.0.1", 0))
+a = socket.socket()
+print("ready", flush=True); sys.stdin.readline()
+for size in (40_000, 3):
+    a.connect(listener.getsockname())
+    b = listener.accept()[0]
+    a.sendall(bytes(size))
+    while size: size -= len(b.recv(size))
+    ctypes.CDLL(None).connect(a.fileno(), bytes(16), 16)
+    b.close()
+print("done", flush=True); sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("fault", ["skip-starts", "skip-closes"])
+def test_a_socket_that_connects_anew_unseen_is_counted_whole_or_not_at_all(fault):
+    with subprocess.Popen([sys.executable, "-c", ANEW], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as program:
+        program.stdout.readline()
+        watching = Watching("-p", program.pid, "--break", fault)
+        print(file=program.stdin, flush=True)
+        program.stdout.readline()
+        record = watching.close()
+        program.communicate("\n")
+    counts, sites = record["total"]["counts"], record["sites"]
+    assert not unbalanced(record)
+    if fault == "skip-starts":
+        assert (counts["accepted_bytes"], sites["tx_copy"]["bytes"]) == (40_003, 40_003)
+        assert record["losses"]["unseen_events"] == 0
+    else:
+        assert (counts["accepted_bytes"], sites["tx_copy"]["bytes"]) == (None, None)
+        assert "no program saw that a socket closed" in sites["tx_copy"]["why"]
+        assert record["losses"]["unseen_events"]
+
+
 MANY = """
 import resource, socket, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, (20000, 20000))

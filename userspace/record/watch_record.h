@@ -82,7 +82,8 @@ struct watch_moved {
 	uint64_t copies_derived;	/* sockets whose rx_copy is the rest of what left, as their copies do not tell it */
 	uint64_t spliced_in_kernel;	/* of tx_splice: by sockets that the kernel itself sends by */
 	uint64_t unseen_completions;	/* sockets whose notifications nobody saw all of: their completions are the least */
-	uint64_t implausible;	/* sums of sockets that were more than any can move, or less than nothing */
+	/* Sums of sockets that were more than any can move, or less than nothing; sockets a life of which was not seen whole. */
+	uint64_t implausible;
 };
 
 /* What moved, and which of it is known. */

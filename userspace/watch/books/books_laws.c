@@ -417,6 +417,8 @@ struct watch_sides watch_law_sides(enum watch_law law, const struct watch_socket
 	if (book->flags & WATCH_UNOPENED)
 		return watch_not_known(book->flags & WATCH_LATE ? "its hooks were attached after it was made" :
 				       "it lay in a network namespace that was not entered");
+	if (book->flags & WATCH_LIFE_LOST)
+		return watch_not_known("no program saw that it closed, or that it connected anew");
 	if (is_of_implausible(law, &s->moved))
 		return watch_not_known("a sum of it was more than any socket can move, or less than nothing");
 	switch (law) {

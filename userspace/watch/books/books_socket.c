@@ -385,6 +385,8 @@ void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 	if (s->apart)
 		layer_hides(s);
 	s->late = book->flags & WATCH_LATE;
+	if (book->flags & WATCH_LIFE_LOST)
+		s->moved = (struct watch_movements){ .implausible = 1 };
 	if (book->flags & WATCH_UNOPENED) {
 		s->unopened = true;
 		s->opening = s->closing = (struct watch_balance){};

@@ -5,7 +5,8 @@
 
 #include "userspace/watch/books/watch_judge.h"
 
-#define IMPLAUSIBLE "a socket's sum was more than any can move, or less than nothing"
+#define IMPLAUSIBLE "no program saw that a socket closed, or connected anew, or its sum was more than any can move, " \
+		    "or less than nothing"
 #define NO_ROOM "a socket found no room in the table of counts"
 #define DETAIL_ALONE "counted with --detail alone"
 #define NOT_WHOLE \
