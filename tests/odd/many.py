@@ -30,7 +30,7 @@ def closed_by_thousands(truth: Truth) -> Iterator[None]:
         d.close()
     truth.send(a, 5)
     truth.take(b, 5)
-    truth.always.append(rf"{2 * count + 2:,}  127\.0\.0\.1")
+    truth.always.append(rf"{2 * count + 2:,} +0 B  127\.0\.0\.1")
 
 
 @odd()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import itertools
 import json
 import os
 import subprocess
@@ -19,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from helpers.windows import WATCH, hits_unseen
-from odd.frame import LIFE, WHOLE
+from odd.frame import COMM, LIFE, WHOLE
 from odd.programs import PROGRAMS
 
 ATTEMPTS = 5
@@ -27,6 +28,7 @@ ATTEMPTS = 5
 TIMEOUT_S, SETTLE_S = 1200, 0.1
 # Instead of a program's name: one watch over all of them.
 TOGETHER = "together"
+SUBJECTS = itertools.count()
 RUNS = [(name, way) for name, each in PROGRAMS.items() for way in each.ways]
 
 
@@ -69,13 +71,14 @@ def whole_life(place: Place, words: tuple[str, ...]) -> None:
 
 def mid_life(place: Place, words: tuple[str, ...]) -> None:
     """Watches a program from where it waits to where it has done its thing."""
-    subject = subprocess.Popen(place.command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    # By name: its children of before are not watched, of whose bytes it does not tell. A crowd gives the name itself.
+    name = f"odd{os.getpid()}.{next(SUBJECTS)}"
+    subject = subprocess.Popen(place.command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                               env=os.environ | {COMM: name})
     try:
         said = subject.stdout.readline().strip()
-        # A crowd says whom to watch.
         if said and said != "done":
-            whom = ("-p", str(subject.pid)) if said == "ready" else ("--comm", said)
-            watch_subjects(place, (*words, *whom), [subject])
+            watch_subjects(place, (*words, "--comm", name if said == "ready" else said), [subject])
     finally:
         subject.stdin.close()
         ended(subject)
