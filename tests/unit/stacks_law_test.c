@@ -144,23 +144,8 @@ TEST(calls_on_sockets_of_others_cannot_be_tested)
 	assert_non_null(strstr(stacks_law(r)->why, "31 bytes by sockets of others"));
 }
 
-static void named(const struct user_stacks *all, struct stack_frame frame, const char *expected)
+TEST(a_stack_has_the_site_of_its_calls)
 {
-	char name[STACK_FUNCTION_BYTES];
-
-	stack_frame_name(all, &frame, name, sizeof(name));
-	assert_string_equal(name, expected);
-}
-
-TEST(a_frame_is_called_by_its_function_else_by_its_file_else_by_its_address)
-{
-	struct stack_module module = { .path = "/usr/lib/libc.so.6" };
-	const struct user_stacks all = { .modules = &module, .module_count = 1 };
-
-	named(&all, (struct stack_frame){ .offset = 0x10ab59, .function = "send" }, "send");
-	named(&all, (struct stack_frame){ .offset = 0x10ab59 }, "libc.so.6+0x10ab59");
-	named(&all, (struct stack_frame){ .module = NO_MODULE, .offset = 0x7f001000 }, "0x7f001000");
-	named(&all, (struct stack_frame){ .module = 1, .offset = 0x7f001000 }, "0x7f001000");
 	assert_string_equal(call_stack_site(&(struct call_stack){ .site = SITE_rx_map }), "rx_map");
 	assert_string_equal(call_stack_site(&(struct call_stack){ .site = WATCH_ACCEPTED }), "accepted");
 	assert_string_equal(call_stack_site(&(struct call_stack){ .site = WATCH_RETURNED }), "returned");

@@ -6,18 +6,16 @@
 #include <stdlib.h>
 
 static const struct {
-	const char *key, *meaning;
+	const char *key;
 	bool copies;
 } classes[] = {
-#define ROW(symbol, key, meaning, copies) { key, meaning, copies },
+#define ROW(symbol, key, meaning, copies) { key, copies },
 	CPU_CLASSES(ROW)
 #undef ROW
 };
 
-static const struct {
-	const char *key, *meaning;
-} kinds[] = {
-#define ROW(symbol, key, meaning) { key, meaning },
+static const char *const kinds[] = {
+#define ROW(symbol, key, meaning) key,
 	CPU_USER_KINDS(ROW)
 #undef ROW
 };
@@ -27,19 +25,9 @@ const char *cpu_class_key(enum cpu_class c)
 	return classes[c].key;
 }
 
-const char *cpu_class_meaning(enum cpu_class c)
-{
-	return classes[c].meaning;
-}
-
 const char *cpu_user_key(enum cpu_user_kind kind)
 {
-	return kinds[kind].key;
-}
-
-const char *cpu_user_meaning(enum cpu_user_kind kind)
-{
-	return kinds[kind].meaning;
+	return kinds[kind];
 }
 
 uint64_t cpu_copies(const uint64_t samples[CPU_CLASS_COUNT])

@@ -82,9 +82,7 @@ struct cpu_share {
 };
 
 const char *cpu_class_key(enum cpu_class c);
-const char *cpu_class_meaning(enum cpu_class c);
 const char *cpu_user_key(enum cpu_user_kind kind);
-const char *cpu_user_meaning(enum cpu_user_kind kind);
 
 /* Of samples by class, those of classes that copy payload. */
 uint64_t cpu_copies(const uint64_t samples[CPU_CLASS_COUNT]);

@@ -63,9 +63,6 @@ struct user_stacks {
 /* "tx_copy", "accepted", ... */
 const char *call_stack_site(const struct call_stack *stack);
 
-/* A function, or file+offset, or an address: what a frame is called, at most @size bytes. */
-void stack_frame_name(const struct user_stacks *all, const struct stack_frame *frame, char *name, int size);
-
 /* Frees what it owns and empties it. */
 void user_stacks_free(struct user_stacks *all);
 

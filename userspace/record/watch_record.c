@@ -53,9 +53,9 @@ uint64_t watch_unseen_most(const struct watch_record *r, const struct watch_fate
 }
 
 static const struct {
-	const char *direction, *key, *name;
+	const char *direction, *key;
 } ways[] = {
-#define WAY_NAMES(symbol, direction, key, name) { direction, key, name },
+#define WAY_NAMES(symbol, direction, key, name) { direction, key },
 	CALL_WAYS(WAY_NAMES)
 #undef WAY_NAMES
 };
@@ -68,11 +68,6 @@ const char *call_way_direction(enum call_way way)
 const char *call_way_key(enum call_way way)
 {
 	return ways[way].key;
-}
-
-const char *call_way_name(enum call_way way)
-{
-	return ways[way].name;
 }
 
 uint64_t bucket_from(int bucket)

@@ -296,10 +296,9 @@ uint64_t watch_unseen_firings(const struct watch_record *r);
 /* Of a fate's .unsure, how many bytes these packets can have had at most. */
 uint64_t watch_unseen_most(const struct watch_record *r, const struct watch_fate *fate);
 
-/* "send" or "recv", "zerocopy", and "sends by MSG_ZEROCOPY". */
+/* "send" or "recv", and "zerocopy". */
 const char *call_way_direction(enum call_way way);
 const char *call_way_key(enum call_way way);
-const char *call_way_name(enum call_way way);
 
 /* The least number, of bytes or of nanoseconds, in a bucket of sizes or holds; the next one's is too large for it. */
 uint64_t bucket_from(int bucket);

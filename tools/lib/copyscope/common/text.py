@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-# Longer lines are hard to read, however wide the terminal is (userspace/common/terminal.h).
+# Longer lines are hard to read, however wide the terminal is.
 MOST_COLUMNS = 120
 # The last column of a table gets so much, even where the line is too long then.
 LEAST_LAST = 20
