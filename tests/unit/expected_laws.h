@@ -127,7 +127,7 @@ static const struct expected_law {
 	{ "refusal", break_refusal, true, NEEDS_TRAMPOLINE | AT_ANY_END, "accepted,refusals," },
 	{ "causes of late_copy", break_late_causes, false, NEEDS_TRAMPOLINE | AT_ANY_END,
 	  "accepted,tx_reference,late_copy," },
-	{ "causes of reshape", break_reshape_causes, false, AT_ANY_END, "accepted,reshape," },
+	{ "causes of reshape", break_reshape_causes, false, NEEDS_TRAMPOLINE | AT_ANY_END, "accepted,reshape," },
 	{ "witness sent", break_sent, true, OF_WITNESS, "accepted," },
 	{ "witness received", break_received, true, OF_WITNESS, "returned," },
 	{ "witness gathered", break_gathered, true, OF_WITNESS, "user_gather," },

@@ -119,7 +119,7 @@ static inline struct copy_stack *made_stack(struct made *m, enum site site, cons
 static inline void made_init(struct made *m)
 {
 	static const char *const metrics[] = { "accepted", "returned", "completions", "clean",
-					       "drops", "taps", "refusals", "optmem" };
+					       "drops", "taps", "refusals", "optmem", "sends" };
 
 	memset(m, 0, sizeof(*m));
 	m->r.experiment = &m->experiment;
@@ -129,10 +129,8 @@ static inline void made_init(struct made *m)
 	m->r.backend = BACKEND_TRAMPOLINE;
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++)
 		made_attach(m, metrics[i]);
-	/* The hook of the returned bytes feeds rx_discard. */
 	for (enum site s = 0; s < SITE_COUNT; s++)
-		if (s != SITE_rx_discard)
-			made_attach(m, site_name(s));
+		made_attach(m, site_name(s));
 	for (int flow = 0; flow < FLOWS; flow++)
 		made_flow(m, flow);
 	m->r.derived.sockets = m->sockets;

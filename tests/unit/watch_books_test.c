@@ -5,6 +5,7 @@
 #include "tests/unit/slips.h"
 #include "tests/unit/unit.h"
 #include "tests/unit/watch_hooks.h"
+#include "userspace/judge/causes.h"
 #include "userspace/watch/books/books_tally.h"
 #include "userspace/watch/books/watch_judge.h"
 
@@ -378,13 +379,13 @@ TEST(test_a_send_that_is_refused_with_nothing_in_flight_is_larger_than_the_limit
 {
 	struct watch_book book = mid_stream();
 	struct watch_hooked hooked = all_hooks;
-	struct cause causes[WATCH_CAUSES_MAX];
+	struct cause causes[CAUSES_OF_MOVEMENTS];
 	struct watch_socket s;
 
 	hooked.limits = true;
 	book.slot.refused_memlock = 40;
 	watch_socket_fill(&s, &book, &hooked);
-	assert_int_equal(watch_causes_of(&s.moved, causes), 1);
+	assert_int_equal(causes_of_movements(&s.moved, causes), 1);
 	assert_non_null(strstr(causes[0].remedy, "waiting does not help"));
 	assert_int_equal(causes[0].tally.calls, 40);
 	/* By tracepoints, too, which tell of no limit. */
@@ -392,12 +393,12 @@ TEST(test_a_send_that_is_refused_with_nothing_in_flight_is_larger_than_the_limit
 	book.slot.refused_memlock = 0;
 	book.slot.refused_by_unknown = 40;
 	watch_socket_fill(&s, &book, &hooked);
-	assert_int_equal(watch_causes_of(&s.moved, causes), 1);
+	assert_int_equal(causes_of_movements(&s.moved, causes), 1);
 	assert_non_null(strstr(causes[0].remedy, "waiting does not help"));
 	/* One that was taken may have been in flight. */
 	book.now.zerocopy_sends = 1;
 	watch_socket_fill(&s, &book, &hooked);
-	assert_int_equal(watch_causes_of(&s.moved, causes), 1);
+	assert_int_equal(causes_of_movements(&s.moved, causes), 1);
 	assert_null(strstr(causes[0].remedy, "waiting does not help"));
 }
 
@@ -620,7 +621,7 @@ TEST(test_causes_of_sockets_add_up_to_the_causes_of_all)
 				      referencing(3, 99, 99), mid_stream() };
 	static const uint64_t expected[][2] = { { 0, 700 }, { 10, 0 }, { 0, 0 }, { 0, 0 } };
 	struct watch_socket sockets[4];
-	struct cause causes[WATCH_CAUSES_MAX];
+	struct cause causes[CAUSES_OF_MOVEMENTS];
 	uint64_t sums[2] = {};
 	struct watch_record r = {};
 	struct watch_tally tally;
@@ -633,7 +634,7 @@ TEST(test_causes_of_sockets_add_up_to_the_causes_of_all)
 		int count;
 
 		watch_tally_open(&tally, &sockets[i], &books[i], &hooked);
-		count = watch_causes_of(&sockets[i].moved, causes);
+		count = causes_of_movements(&sockets[i].moved, causes);
 		assert_int_equal(count, !!expected[i][0] + !!expected[i][1]);
 		for (int which = 0; which < 2; which++) {
 			assert_int_equal(bytes_by(causes, count, names[which]), expected[i][which]);
@@ -732,7 +733,7 @@ TEST(test_refusals_by_either_limit_are_told_apart_from_those_by_one)
 {
 	struct watch_hooked hooked = all_hooks;
 	struct watch_book book = mid_stream();
-	struct cause causes[WATCH_CAUSES_MAX];
+	struct cause causes[CAUSES_OF_MOVEMENTS];
 	static const uint64_t calls[] = { 3, 5, 7 };
 	struct watch_socket s;
 
@@ -743,7 +744,7 @@ TEST(test_refusals_by_either_limit_are_told_apart_from_those_by_one)
 	book.now.zerocopy_sends = 1;
 	watch_socket_fill(&s, &book, &hooked);
 	assert_int_equal(count_of(&s, COUNT_enobufs), 15);
-	assert_int_equal(watch_causes_of(&s.moved, causes), 3);
+	assert_int_equal(causes_of_movements(&s.moved, causes), 3);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(causes[i].tally.calls, calls[i]);
 	assert_non_null(strstr(causes[2].why, "both limits"));
@@ -752,12 +753,12 @@ TEST(test_refusals_by_either_limit_are_told_apart_from_those_by_one)
 TEST(test_a_send_that_copied_although_it_was_asked_not_to_has_its_cause)
 {
 	struct watch_movements m = {};
-	struct cause causes[WATCH_CAUSES_MAX];
+	struct cause causes[CAUSES_OF_MOVEMENTS];
 
 	watch_set_count(&m, COUNT_unset_sends, true, 23);
 	watch_set_count(&m, COUNT_unset_bytes, true, 94139);
 	m.count[COUNT_nosg_sends] = 7;	/* of some sockets alone: the sum is not known */
-	assert_int_equal(watch_causes_of(&m, causes), 1);
+	assert_int_equal(causes_of_movements(&m, causes), 1);
 	assert_string_equal(causes[0].name, "SO_ZEROCOPY not set");
 	assert_int_equal(causes[0].site, SITE_tx_copy);
 	assert_int_equal(causes[0].tally.bytes, 94139);

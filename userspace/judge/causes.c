@@ -183,7 +183,7 @@ static struct cause *cause_find(struct cause_list *list, const char *name, enum 
 
 /* If there is no room for one more unknown stack, its bytes are added to the last one, which is labelled so: none
  * is lost. */
-struct cause *cause_add(struct cause_list *list, enum known known, enum site site, const char *stack,
+static struct cause *cause_add(struct cause_list *list, enum known known, enum site site, const char *stack,
 			struct tally tally)
 {
 	static const char others[] = "(several stacks, more than there is room for)";
@@ -220,7 +220,7 @@ static size_t own_frames(const char *frames)
 	return len;
 }
 
-void causes_of_stacks(struct cause_list *list, const struct copy_stack *stacks, int count, enum site site)
+static void causes_of_stacks(struct cause_list *list, const struct copy_stack *stacks, int count, enum site site)
 {
 	for (int i = 0; i < count; i++) {
 		const struct copy_stack *from = &stacks[i];
@@ -242,29 +242,51 @@ void causes_of_stacks(struct cause_list *list, const struct copy_stack *stacks, 
 	}
 }
 
-/* Bytes that tracepoints saw arrive in user pages and read from kernel pages: no tracepoint lies
- * between, so the cause must be delivery. Of two hosts one may have kept stacks. */
-static void causes_without_stacks(struct cause_list *list, struct tally rest)
+/* Without stacks: what the way of the packets tells of late copies. */
+static void causes_of_late_copies(struct cause_list *list, const struct watch_movements *m)
 {
-	for (int i = 0; i < list->count; i++) {
-		rest.bytes -= list->causes[i].tally.bytes;
-		rest.calls -= list->causes[i].tally.calls;
-	}
-	if (rest.bytes)
-		cause_add(list, CAUSE_LOCAL_DELIVERY, SITE_late_copy, "", rest);
+	const struct tally late = m->site[SITE_late_copy];
+	const struct {
+		enum known which;
+		struct tally tally;
+	} ways[] = {
+		{ CAUSE_LOCAL_DELIVERY, { m->late_by_delivery_bytes, late.calls } },
+		{ CAUSE_TAP_TX, { m->late_by_tap_bytes, 0 } },
+		{ CAUSE_TUN, { m->late_by_tun_bytes, 0 } },
+		{ CAUSE_WAY_OUT, { m->late_on_way_out_bytes, 0 } },
+		{ CAUSE_ARRIVED, { late.bytes - m->late_by_delivery_bytes - m->late_by_tap_bytes -
+				   m->late_by_tun_bytes - m->late_on_way_out_bytes, 0 } },
+	};
+
+	for (size_t i = 0; i < ROWS(ways); i++)
+		if (ways[i].tally.bytes)
+			cause_add(list, ways[i].which, SITE_late_copy, "", ways[i].tally);
 }
 
-void causes_of_sends(struct cause_list *list, const unsigned long long n[COUNT_COUNT])
+static struct tally told(const struct watch_movements *m, enum count bytes, enum count sends)
 {
-	if (n[COUNT_unset_sends])
-		cause_add(list, CAUSE_UNSET, SITE_tx_copy, "",
-			  (struct tally){ n[COUNT_unset_bytes], n[COUNT_unset_sends] });
-	if (n[COUNT_nosg_sends])
-		cause_add(list, CAUSE_NO_SG_ROUTE, SITE_tx_copy, "",
-			  (struct tally){ n[COUNT_nosg_bytes], n[COUNT_nosg_sends] });
-	if (n[COUNT_fastopen_sends])
-		cause_add(list, CAUSE_FAST_OPEN, SITE_tx_copy, "",
-			  (struct tally){ n[COUNT_fastopen_bytes], n[COUNT_fastopen_sends] });
+	bool known = m->counts_known >> bytes & m->counts_known >> sends & 1;
+
+	return known ? (struct tally){ m->count[bytes], m->count[sends] } : (struct tally){};
+}
+
+/* Why sends copied that asked not to. */
+static void causes_of_sends(struct cause_list *list, const struct watch_movements *m)
+{
+	const struct {
+		enum known which;
+		struct tally tally;
+	} ways[] = {
+		{ CAUSE_UNSET, told(m, COUNT_unset_bytes, COUNT_unset_sends) },
+		{ CAUSE_NO_SG_ROUTE, told(m, COUNT_nosg_bytes, COUNT_nosg_sends) },
+		{ CAUSE_FAST_OPEN, told(m, COUNT_fastopen_bytes, COUNT_fastopen_sends) },
+	};
+
+	for (size_t i = 0; i < ROWS(ways); i++)
+		if (ways[i].tally.calls)
+			cause_add(list, ways[i].which, SITE_tx_copy, "", ways[i].tally);
+	if (m->declined_bytes)
+		cause_add(list, CAUSE_DECLINED, SITE_tx_copy, "", (struct tally){ m->declined_bytes, 0 });
 }
 
 /* Sends that were allowed to reference and copied: the rest that no known reason explains is shown,
@@ -281,34 +303,58 @@ static void cause_of_the_rest(struct cause_list *list, const struct record *r)
 			  (struct tally){ n[COUNT_zerocopy_bytes] - explained, 0 });
 }
 
-void cause_add_refused(struct cause_list *list, enum known known, uint64_t sends, const char *why)
+static void cause_add_refused(struct cause_list *list, enum known known, int64_t sends, const char *why)
 {
 	struct cause *c;
 
-	if (!sends)
+	if (sends <= 0)
 		return;
 	c = cause_add(list, known, SITE_tx_reference, "", (struct tally){ 0, sends });
 	c->bytes_known = false;
 	c->why = why;
 }
 
-/* A refused send has no bytes: it sent nothing and was repeated. */
-static void causes_of_refusals(struct cause_list *list, const struct record *r)
+/* Between two readings of a socket it may become less, once a send of its was taken. What other sockets have in flight
+ * is of the same limit. */
+uint64_t causes_refused_at_rest(const struct watch_movements *m)
 {
-	const unsigned long long *n = r->derived.total.count;
-	static const char none[] = "a refused send has no bytes";
+	uint64_t most = m->count[m->counts_known >> COUNT_refused_memlock & 1 ? COUNT_refused_memlock : COUNT_enobufs];
 
-	if (record_probe_attached(r, "refusals") && record_probe_attached(r, "optmem")) {
-		cause_add_refused(list, CAUSE_OPTMEM, n[COUNT_refused_optmem], none);
-		cause_add_refused(list, CAUSE_MEMLOCK, n[COUNT_refused_memlock], none);
-		return;
+	return (int64_t)m->refused_at_rest < 0 || m->count[COUNT_zerocopy_sends] ? 0 : m->refused_at_rest < most ? m->refused_at_rest : most;
+}
+
+/* A refused send sent nothing and was repeated. */
+static void causes_of_refusals(struct cause_list *list, const struct watch_movements *m)
+{
+	static const char no_bytes[] = "a refused send has no bytes";
+	uint64_t rested = causes_refused_at_rest(m);
+	uint64_t optmem = m->count[COUNT_refused_optmem], memlock = m->count[COUNT_refused_memlock];
+
+	if (m->counts_known >> COUNT_refused_optmem & 1) {
+		cause_add_refused(list, CAUSE_OPTMEM, optmem, no_bytes);
+		cause_add_refused(list, CAUSE_MEMLOCK, memlock - rested, no_bytes);
+		cause_add_refused(list, CAUSE_NO_BUFFERS, m->count[COUNT_enobufs] - optmem - memlock,
+				  "a refused send has no bytes, and both limits were reached");
+	} else {
+		cause_add_refused(list, CAUSE_NO_BUFFERS, m->count[COUNT_enobufs] - rested,
+				  "a refused send has no bytes; optmem or memlock is not measured: no hook tells which limit refused");
 	}
-	cause_add_refused(list, CAUSE_NO_BUFFERS, n[COUNT_enobufs],
-		    r->backend == BACKEND_TRACEPOINT ?
-		    "a refused send has no bytes; optmem or memlock is not measured: no tracepoint "
-		    "fires there, needs the trampoline backend (--kernel 6.12)" :
-		    "a refused send has no bytes; optmem or memlock is not measured: no hook on "
-		    "*_zerocopy_realloc or sock_omalloc");
+	cause_add_refused(list, CAUSE_AT_REST, rested, no_bytes);
+}
+
+static void causes_of_counts(struct cause_list *list, const struct watch_movements *m)
+{
+	causes_of_late_copies(list, m);
+	causes_of_sends(list, m);
+	causes_of_refusals(list, m);
+}
+
+int causes_of_movements(const struct watch_movements *m, struct cause causes[CAUSES_OF_MOVEMENTS])
+{
+	struct cause_list list = { causes, 0 };
+
+	causes_of_counts(&list, m);
+	return list.count;
 }
 
 static bool costs_more(const struct cause *a, const struct cause *b)
@@ -321,7 +367,7 @@ static bool costs_more(const struct cause *a, const struct cause *b)
 						  strcmp(a->name, b->name) < 0;
 }
 
-void causes_sort(struct cause_list *list)
+static void causes_sort(struct cause_list *list)
 {
 	for (int i = 1; i < list->count; i++) {
 		for (int at = i; at && costs_more(&list->causes[at], &list->causes[at - 1]); at--) {
@@ -333,20 +379,69 @@ void causes_sort(struct cause_list *list)
 	}
 }
 
+/* What the stacks in @list do not tell of late copies. */
+static void late_copies_less_stacks(struct watch_movements *m, const struct cause_list *list)
+{
+	struct tally *late = &m->site[SITE_late_copy];
+
+	for (int i = 0; i < list->count; i++) {
+		const struct cause *c = &list->causes[i];
+
+		if (c->site != SITE_late_copy)
+			continue;
+		late->bytes -= c->tally.bytes;
+		late->calls -= c->tally.calls;
+		m->late_by_delivery_bytes -= c->tally.bytes;
+	}
+}
+
+static void late_copies_leave(struct watch_movements *m)
+{
+	m->site[SITE_late_copy] = (struct tally){};
+	m->late_by_delivery_bytes = m->late_by_tap_bytes = m->late_by_tun_bytes = m->late_on_way_out_bytes = 0;
+}
+
+void causes_of_sum(struct cause_list *list, const struct watch_movements *sum, const struct copy_stack *stacks,
+		   int count, bool by_stacks_alone)
+{
+	struct watch_movements m = *sum;
+	bool late = m.sites_known >> SITE_late_copy & 1;
+
+	if (late)
+		causes_of_stacks(list, stacks, count, SITE_late_copy);
+	late_copies_less_stacks(&m, list);
+	if (!late || by_stacks_alone)
+		late_copies_leave(&m);
+	if (m.sites_known >> SITE_reshape & 1)
+		causes_of_stacks(list, stacks, count, SITE_reshape);
+	causes_of_counts(list, &m);
+	causes_sort(list);
+}
+
+/* No tracepoint lies between the arrival of user pages and the reader's kernel pages, so the cause must be delivery.
+ * Of two hosts one may have kept stacks. */
+static struct watch_movements moved_of(const struct record *r)
+{
+	static const char *const limits[] = { "refusals", "optmem" };
+	struct watch_movements m = { .counts_known = ~0ull, .books = r->derived.total };
+
+	for (enum site s = 0; s < SITE_COUNT; s++)
+		m.sites_known |= (uint32_t)(r->sites[s].how != HOW_NOT_MEASURED) << s;
+	for (size_t i = 0; i < ROWS(limits); i++)
+		if (!record_probe_attached(r, limits[i]))
+			m.counts_known &= ~(1ull << COUNT_refused_optmem | 1ull << COUNT_refused_memlock);
+	m.site[SITE_late_copy] = r->sites[SITE_late_copy].tally;
+	m.late_by_delivery_bytes = m.site[SITE_late_copy].bytes;
+	return m;
+}
+
 void causes_fill(struct record *r)
 {
-	const struct ledger *l = &r->derived;
+	const struct watch_movements m = moved_of(r);
 	struct cause_list list = { r->causes, 0 };
 
-	if (r->sites[SITE_late_copy].how != HOW_NOT_MEASURED)
-		causes_of_stacks(&list, l->stacks, l->stack_count, SITE_late_copy);
-	if (r->sites[SITE_late_copy].how == HOW_DERIVED)
-		causes_without_stacks(&list, r->sites[SITE_late_copy].tally);
-	if (r->sites[SITE_reshape].how != HOW_NOT_MEASURED)
-		causes_of_stacks(&list, l->stacks, l->stack_count, SITE_reshape);
-	causes_of_sends(&list, l->total.count);
 	cause_of_the_rest(&list, r);
-	causes_of_refusals(&list, r);
-	causes_sort(&list);
+	causes_of_sum(&list, &m, r->derived.stacks, r->derived.stack_count,
+		      r->sites[SITE_late_copy].how != HOW_DERIVED);
 	r->cause_count = list.count;
 }

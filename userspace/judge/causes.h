@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Finds why bytes were copied that should have been referenced. Pure. */
+/* Finds why bytes were copied that should have been referenced: of a socket, or of a sum of a run or a watch. Pure. */
 #ifndef COPYSCOPE_CAUSES_H
 #define COPYSCOPE_CAUSES_H
 
 #include "userspace/record/record.h"
+#include "userspace/record/watch_record.h"
 #include "userspace/tables/causes.h"
 
 /* Room for CAUSES_MAX. */
@@ -12,22 +13,22 @@ struct cause_list {
 	int count;
 };
 
-/* Adds to the list's cause of that name, site and stack, which it makes if there is none. @stack is empty unless the
- * cause is unknown. */
-struct cause *cause_add(struct cause_list *list, enum known known, enum site site, const char *stack,
-			struct tally tally);
+/* Five of late copies, four of sends that copied at once, and a refusal for each of two limits, either, or one send
+ * alone. */
+enum { CAUSES_OF_MOVEMENTS = 13 };
 
-/* Adds a reason for which sends were refused; none if there were none. @why: the cause has no bytes. */
-void cause_add_refused(struct cause_list *list, enum known known, uint64_t sends, const char *why);
+/* What counts tell, without stacks. How many. */
+int causes_of_movements(const struct watch_movements *m, struct cause causes[CAUSES_OF_MOVEMENTS]);
 
-/* Adds why sends copied that asked not to, by these counts. */
-void causes_of_sends(struct cause_list *list, const unsigned long long count[COUNT_COUNT]);
+/* Of the sends that got ENOBUFS: those of sockets that had nothing in flight. */
+uint64_t causes_refused_at_rest(const struct watch_movements *m);
 
-/* Adds the causes of a site, by the stacks that copied there. */
-void causes_of_stacks(struct cause_list *list, const struct copy_stack *stacks, int count, enum site site);
-
-/* The costliest first; causes without bytes last. */
-void causes_sort(struct cause_list *list);
+/*
+ * Adds what stacks tell of late copies and of reshaped bytes, where @sum knows these sites, and what counts tell of the
+ * rest, unless @by_stacks_alone late copies have causes. The costliest first; causes without bytes last.
+ */
+void causes_of_sum(struct cause_list *list, const struct watch_movements *sum, const struct copy_stack *stacks,
+		   int count, bool by_stacks_alone);
 
 /* Fills r->causes. */
 void causes_fill(struct record *r);

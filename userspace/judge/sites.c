@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How each site's number is known on each backend. */
+/* How each site's number of a run is known, and what follows from others. */
 #include "userspace/judge/sites.h"
 
 #include <inttypes.h>
@@ -7,10 +7,13 @@
 #include <string.h>
 
 #include "userspace/judge/copied.h"
+#include "userspace/judge/sources.h"
 #include "userspace/record/experiment.h"
 #include "userspace/tables/receivers.h"
 
 #define GET_TRAMPOLINES "needs the trampoline backend: run with --kernel 6.12"
+
+static const char unseen[] = "no tracepoint sees it; " GET_TRAMPOLINES;
 
 /*
  * On the tracepoint backend no tracepoint lies where bytes are referenced. The number comes from
@@ -121,17 +124,6 @@ int ledger_derive(struct record *r)
 	return 0;
 }
 
-/* The reason of the first hook of that question that is not attached. */
-static const char *why_not(const struct record *r, const char *metric)
-{
-	for (int i = 0; i < r->probe_count; i++)
-		if (!strcmp(r->probes[i].metric, metric) &&
-		    r->probes[i].status != PROBE_ATTACHED)
-			return r->probes[i].why;
-	return r->backend == BACKEND_NONE ? r->backend_why :
-	       "no tracepoint sees it; " GET_TRAMPOLINES;
-}
-
 /* The hook that begins the book of a site's socket: without it the site counts nothing at all,
  * whatever its own hook saw. */
 static const char *books_opener(const struct record *r, enum site site)
@@ -143,89 +135,55 @@ static const char *books_opener(const struct record *r, enum site site)
 	return "accepted";
 }
 
-/* The hooks that tell spliced bytes from copied ones. Each turn of a send says which it is (net/ipv4/tcp.c,
- * trace_tcp_sendmsg_locked). */
-static const char *metric_of_splices(const struct record *r)
+/* Packets tell what was copied; where the probes missed some, the rest of what was accepted does. */
+static struct source source_of_tx_copy(const struct record *r)
 {
-	return r->backend == BACKEND_TRACEPOINT ? "accepted" : "tx_splice";
+	struct source source = *site_source(r->backend, SITE_tx_copy);
+
+	source.why = record_wire_known(r)	       ? "payload in kernel memory of the skbs that left, less what left again" :
+		     r->backend == BACKEND_TRACEPOINT ? "accepted by sends without zero copy in effect" :
+							"accepted less referenced and spliced";
+	if (record_wire_known(r))
+		source.metrics[1] = NULL;
+	return source;
 }
 
-static enum how how_tx_copy(const struct record *r, const char **why)
+static const char *why_arrivals(const struct record *r)
 {
-	if (!record_probe_attached(r, metric_of_splices(r))) {
-		*why = why_not(r, metric_of_splices(r));
-		return HOW_NOT_MEASURED;
-	}
-	if (record_wire_known(r)) {
-		*why = "payload in kernel memory of the skbs that left, less what left again";
-		return HOW_DERIVED;
-	}
-	*why = r->backend == BACKEND_TRACEPOINT ? "accepted by sends without zero copy in effect" :
-						  "accepted less referenced and spliced";
-	if (r->backend == BACKEND_TRACEPOINT || record_probe_attached(r, "tx_reference"))
-		return HOW_DERIVED;
-	*why = why_not(r, "tx_reference");
-	return HOW_NOT_MEASURED;
+	if (!record_probe_whole(r, "late_copy"))
+		return "sent in user pages, read from kernel pages";
+	return record_tapped(r) ? "arrived in user pages, read from kernel pages; what a packet capture copies beside it is not seen" :
+				  "arrived in user pages, read from kernel pages";
 }
 
-static enum how how_pages(const struct record *r, const char **why)
-{
-	static const char *const needed[] = { "rx_copy", "returned" };
-
-	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
-		if (record_probe_attached(r, needed[i]))
-			continue;
-		*why = why_not(r, needed[i]);
-		return HOW_NOT_MEASURED;
-	}
-	*why = no_sequence(r);
-	if (*why)
-		return HOW_NOT_MEASURED;
-	*why = "what left the sockets by TCP's sequence numbers, less what was copied or dropped";
-	return HOW_DERIVED;
-}
-
-/* Sites that the tracepoint backend derives; others are measured by a hook of their own. */
-static enum how how_by_tracepoint(const struct record *r, enum site site, const char **why)
+/* What a run knows by tracepoints otherwise than a watch: of each socket it saw all packets and all calls. */
+static struct source source_by_tracepoints(const struct record *r, enum site site)
 {
 	if (site == site_of_pages(r))
-		return how_pages(r, why);
-	if (site == SITE_tx_reference) {
-		*why = record_wire_known(r) ?
-			       "payload in user pages of the skbs that left, less what left again" :
-			       "accepted by sends with zero copy in effect";
-		return HOW_DERIVED;
-	}
-	if (site == SITE_rx_copy && plan_sends_datagrams(&r->experiment->plan)) {
-		*why = "returned by recv: no tracepoint sees the copy of a datagram";
-		return HOW_DERIVED;
-	}
-	if (site == SITE_late_copy && record_probe_attached(r, "rx_copy")) {
-		*why = record_probe_whole(r, "late_copy") ?
-			       record_tapped(r) ? "arrived in user pages, read from kernel pages; "
-						  "what a packet capture copies beside it is not seen" :
-			       "arrived in user pages, read from kernel pages" :
-			       "sent in user pages, read from kernel pages";
-		return HOW_DERIVED;
-	}
-	if (record_probe_attached(r, site == SITE_tx_splice ? metric_of_splices(r) : site_name(site)) &&
-	    site != SITE_late_copy)
-		return HOW_MEASURED;
-	*why = why_not(r, site == SITE_late_copy ? "rx_copy" : site_name(site));
-	return HOW_NOT_MEASURED;
+		return (struct source){ HOW_DERIVED, { "rx_copy", "returned" },
+			"what left the sockets by TCP's sequence numbers, less what was copied or dropped" };
+	if (site == SITE_rx_map || site == SITE_rx_splice)
+		return (struct source){ HOW_NOT_MEASURED };
+	if (site == SITE_tx_reference)
+		return (struct source){ HOW_DERIVED, {}, record_wire_known(r) ?
+			"payload in user pages of the skbs that left, less what left again" :
+			"accepted by sends with zero copy in effect" };
+	if (site == SITE_rx_copy && plan_sends_datagrams(&r->experiment->plan))
+		return (struct source){ HOW_DERIVED, {}, "returned by recv: no tracepoint sees the copy of a datagram" };
+	if (site == SITE_late_copy)
+		return (struct source){ HOW_DERIVED, { "rx_copy" }, why_arrivals(r) };
+	return *site_source(BACKEND_TRACEPOINT, site);
 }
 
-static enum how how_by_trampoline(const struct record *r, enum site site, const char **why)
+static struct source source_of(const struct record *r, enum site site)
 {
-	/* A late copy finds its sender by the pin that the reference left. */
-	const char *needed = site == SITE_late_copy && !record_probe_attached(r, "tx_reference") ?
-				     "tx_reference" :
-			     site == SITE_rx_discard ? "returned" : site_name(site);
+	const struct source *usual = site_source(r->backend, site);
 
-	if (record_probe_attached(r, needed))
-		return HOW_MEASURED;
-	*why = why_not(r, needed);
-	return HOW_NOT_MEASURED;
+	if (site == SITE_tx_copy)
+		return source_of_tx_copy(r);
+	if (!usual || site == SITE_tls_splice)
+		return (struct source){ HOW_MEASURED, { site_name(site) }, "" };
+	return r->backend == BACKEND_TRACEPOINT ? source_by_tracepoints(r, site) : *usual;
 }
 
 /* It tells what it gathered when it has sent all. On path peer it has no process on the other host. */
@@ -236,32 +194,42 @@ static bool sender_was_cut_short(const struct record *r)
 	return tx->pid && !tx->known;
 }
 
+/* NULL: it is known. */
+static const char *why_unknown(const struct record *r, enum site site, const struct source *source)
+{
+	const char *opener = books_opener(r, site), *why = NULL;
+
+	if (r->backend == BACKEND_NONE)
+		return r->backend_why;
+	if (site == SITE_user_gather && sender_was_cut_short(r))
+		return "the sender did not end by itself";
+	if (opener)
+		why = why_absent(&r->measured, opener, unseen);
+	if (!why)
+		why = source->how == HOW_NOT_MEASURED ? unseen : source_lacks(&r->measured, source, unseen);
+	if (!why && r->backend == BACKEND_TRACEPOINT && site == site_of_pages(r))
+		why = no_sequence(r);
+	return why;
+}
+
 static enum how how_known(const struct record *r, enum site site, const char **why)
 {
-	const char *opener = books_opener(r, site);
+	struct source source = source_of(r, site);
 
-	*why = "";
-	if (site == SITE_user_gather && sender_was_cut_short(r)) {
-		*why = "the sender did not end by itself";
-		return HOW_NOT_MEASURED;
-	}
-	if (site_has(site, SITE_OF_TLS) && r->backend != BACKEND_NONE && !plan_has_tls(&r->experiment->plan)) {
-		*why = "no socket of this run has kernel TLS";
+	*why = "no socket of this run has kernel TLS";
+	if (site_has(site, SITE_OF_TLS) && r->backend != BACKEND_NONE && !plan_has_tls(&r->experiment->plan))
 		return HOW_DERIVED;
-	}
-	if (opener && !record_probe_attached(r, opener)) {
-		*why = why_not(r, opener);
+	*why = why_unknown(r, site, &source);
+	if (*why)
 		return HOW_NOT_MEASURED;
-	}
-	if (site == SITE_tx_copy)
-		return how_tx_copy(r, why);
-	return r->backend == BACKEND_TRACEPOINT ? how_by_tracepoint(r, site, why)
-						: how_by_trampoline(r, site, why);
+	*why = source.why;
+	return source.how;
 }
 
 static void pins_by_tracepoint(struct pins *p, const struct record *r)
 {
 	uint64_t missed_hits = record_missed_hits(r, NULL);
+	const char *absent = missed_hits ? NULL : why_absent(&r->measured, "tx_copy", unseen);
 
 	p->how = record_wire_known(r) ? r->sites[SITE_tx_reference].how : HOW_NOT_MEASURED;
 	if (p->how != HOW_NOT_MEASURED)
@@ -271,7 +239,7 @@ static void pins_by_tracepoint(struct pins *p, const struct record *r)
 	else if (missed_hits)
 		snprintf(p->why, WHY_BYTES, "the probes missed %" PRIu64 " packets", missed_hits);
 	else
-		snprintf(p->why, WHY_BYTES, "%.200s", why_not(r, "tx_copy"));
+		snprintf(p->why, WHY_BYTES, "%.200s", absent ?: r->sites[SITE_tx_reference].why);
 }
 
 static void pins_by_trampoline(struct pins *p, const struct record *r)
@@ -283,7 +251,8 @@ static void pins_by_trampoline(struct pins *p, const struct record *r)
 	if (p->how == HOW_NOT_MEASURED)
 		snprintf(p->why, WHY_BYTES, "%s", r->sites[SITE_tx_reference].why);
 	else if (p->released_how == HOW_NOT_MEASURED)
-		snprintf(p->why, WHY_BYTES, "released and peak: %.200s", why_not(r, metric_of_completions(r)));
+		snprintf(p->why, WHY_BYTES, "released and peak: %.200s",
+			 why_absent(&r->measured, metric_of_completions(r), unseen));
 }
 
 static void pins_fill(struct record *r)

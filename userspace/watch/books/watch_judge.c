@@ -13,73 +13,14 @@
 #include "userspace/watch/books/books_fate.h"
 #include "userspace/watch/books/books_tally.h"
 
-static void late_add(struct cause_list *all, enum known which, uint64_t bytes)
-{
-	if (bytes)
-		cause_add(all, which, SITE_late_copy, "", (struct tally){ bytes, 0 });
-}
-
-static void sends_add(struct cause_list *all, const struct watch_movements *m)
-{
-	unsigned long long told[COUNT_COUNT] = {};
-
-	for (enum count c = 0; c < COUNT_COUNT; c++)
-		if (m->counts_known & 1ull << c)
-			told[c] = m->count[c];
-	causes_of_sends(all, told);
-}
-
-/* Between two readings of a socket it may become less, once a send of its was taken. What other sockets have in flight
- * is of the same limit. */
-uint64_t watch_refused_at_rest(const struct watch_movements *m)
-{
-	uint64_t most = m->count[m->counts_known >> COUNT_refused_memlock & 1 ? COUNT_refused_memlock : COUNT_enobufs];
-
-	return (int64_t)m->refused_at_rest < 0 || m->count[COUNT_zerocopy_sends] ? 0 : m->refused_at_rest < most ? m->refused_at_rest : most;
-}
-
-int watch_causes_of(const struct watch_movements *m, struct cause causes[WATCH_CAUSES_MAX])
-{
-	static const char no_bytes[] = "a refused send has no bytes";
-	struct cause_list all = { causes, 0 };
-	uint64_t either, rested = watch_refused_at_rest(m);
-
-	late_add(&all, CAUSE_LOCAL_DELIVERY, m->late_by_delivery_bytes);
-	late_add(&all, CAUSE_TAP_TX, m->late_by_tap_bytes);
-	late_add(&all, CAUSE_TUN, m->late_by_tun_bytes);
-	late_add(&all, CAUSE_WAY_OUT, m->late_on_way_out_bytes);
-	late_add(&all, CAUSE_ARRIVED, m->site[SITE_late_copy].bytes - m->late_by_delivery_bytes -
-		 m->late_by_tap_bytes - m->late_by_tun_bytes - m->late_on_way_out_bytes);
-	sends_add(&all, m);
-	if (m->declined_bytes)
-		cause_add(&all, CAUSE_DECLINED, SITE_tx_copy, "", (struct tally){ m->declined_bytes, 0 });
-	if (m->counts_known & 1ull << COUNT_refused_optmem) {
-		cause_add_refused(&all, CAUSE_OPTMEM, m->count[COUNT_refused_optmem], no_bytes);
-		cause_add_refused(&all, CAUSE_MEMLOCK, m->count[COUNT_refused_memlock] - rested, no_bytes);
-		either = m->count[COUNT_enobufs] - m->count[COUNT_refused_optmem] -
-			 m->count[COUNT_refused_memlock];
-		cause_add_refused(&all, CAUSE_NO_BUFFERS, either,
-				  "a refused send has no bytes, and both limits were reached");
-	} else {
-		cause_add_refused(&all, CAUSE_NO_BUFFERS, m->count[COUNT_enobufs] - rested,
-				  "a refused send has no bytes, and tracepoints do not tell which limit refused");
-	}
-	cause_add_refused(&all, CAUSE_AT_REST, rested, no_bytes);
-	return all.count;
-}
-
+/* Of what was counted stacks tell, though something may have been missed besides. */
 void watch_causes_fill(struct watch_record *r, const struct copy_stack *stacks, int count)
 {
+	struct watch_movements m = r->total.moved;
 	struct cause_list list = { r->causes, 0 };
-	struct cause of_counts[WATCH_CAUSES_MAX];
-	int known = watch_causes_of(&r->total.moved, of_counts);
 
-	causes_of_stacks(&list, stacks, count, SITE_late_copy);
-	causes_of_stacks(&list, stacks, count, SITE_reshape);
-	causes_sort(&list);
-	for (int i = 0; i < known; i++)
-		if (!count || of_counts[i].site != SITE_late_copy)
-			r->causes[list.count++] = of_counts[i];
+	m.sites_known |= 1u << SITE_late_copy | 1u << SITE_reshape;
+	causes_of_sum(&list, &m, stacks, count, count);
 	r->cause_count = list.count;
 }
 

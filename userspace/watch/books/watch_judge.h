@@ -23,15 +23,6 @@ int watch_laws_broken(const struct watch_record *r);
 /* True if the sums may be short of something, with one line in @why: say so before any of them. */
 bool watch_sums_short(const struct watch_record *r, char why[WHY_BYTES]);
 
-/* Five of late copies, three of sends that copied at once, and a refusal for each of two limits, either, or one send alone. */
-enum { WATCH_CAUSES_MAX = 13 };
-
-/* Of the sends that got ENOBUFS: those of sockets that had nothing in flight. */
-uint64_t watch_refused_at_rest(const struct watch_movements *m);
-
-/* Why bytes that were to be referenced were copied after all, of a socket or of a sum. How many. */
-int watch_causes_of(const struct watch_movements *moved, struct cause causes[WATCH_CAUSES_MAX]);
-
 /* The causes of the total: of copies by these stacks, where there are any. */
 void watch_causes_fill(struct watch_record *r, const struct copy_stack *stacks, int count);
 

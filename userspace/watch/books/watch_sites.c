@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "userspace/judge/sources.h"
 #include "userspace/watch/books/watch_judge.h"
 
 #define IMPLAUSIBLE "no program saw that a socket closed, or connected anew, or its sum was more than any can move, " \
@@ -12,103 +13,44 @@
 #define NOT_WHOLE \
 	"programs for packets missed some, or each packet left more than once, or " NO_ROOM
 
-/* Which hook a site needs, and how it comes from that. */
-struct source {
-	enum how how;
-	const char *metric;	/* NULL: no hook of this backend counts it */
-	const char *why;	/* how it is derived, or why it is not known; else empty */
-};
-
-#define ACCEPTED_LESS "what was accepted, by sequence numbers or of datagrams by calls, less references and splices"
-#define NO_PAGES "0 where all bytes that left the sockets were copied or discarded"
-
-/* Also where its module is not loaded: a socket that has it is then told apart. */
-#define TLS_APART "sockets with kernel TLS are in no sum"
-
-/* As tracepoints know each site. */
-static const struct source sources[SITE_COUNT] = {
-	[SITE_user_gather] = { HOW_NOT_MEASURED, NULL, "no hook sees a copy inside a process" },
-	[SITE_tx_copy] = { HOW_DERIVED, "sends", ACCEPTED_LESS },
-	[SITE_tx_reference] = { HOW_MEASURED, "sends", "" },
-	[SITE_tx_splice] = { HOW_MEASURED, "sends", "" },
-	[SITE_late_copy] = { HOW_DERIVED, "late_copy", "packets that arrived on this machine with user pages" },
-	[SITE_reshape] = { HOW_NOT_MEASURED, NULL, "no tracepoint tells of it" },
-	[SITE_rx_copy] = { HOW_MEASURED, "rx_copy", "" },
-	[SITE_rx_map] = { HOW_DERIVED, "rx_copy", NO_PAGES },
-	[SITE_rx_splice] = { HOW_DERIVED, "rx_copy", NO_PAGES },
-	[SITE_rx_discard] = { HOW_MEASURED, "rx_discard", "" },
-	[SITE_rx_direct] = { HOW_DERIVED, NULL, TLS_APART },
-	[SITE_tls_copy] = { HOW_DERIVED, NULL, TLS_APART },
-	[SITE_tls_reference] = { HOW_DERIVED, NULL, TLS_APART },
-	[SITE_tls_splice] = { HOW_DERIVED, NULL, TLS_APART },
-	[SITE_tls_encrypt] = { HOW_DERIVED, NULL, TLS_APART },
-	[SITE_tls_decrypt] = { HOW_DERIVED, NULL, TLS_APART },
-};
-
-/* Where trampolines know it otherwise. */
-static const struct source with_trampolines[SITE_COUNT] = {
-	[SITE_tx_copy] = { HOW_DERIVED, "tx_reference", ACCEPTED_LESS },
-	[SITE_tx_reference] = { HOW_MEASURED, "tx_reference", "" },
-	[SITE_tx_splice] = { HOW_MEASURED, "tx_splice", "" },
-	[SITE_late_copy] = { HOW_MEASURED, "late_copy", "" },
-	[SITE_reshape] = { HOW_MEASURED, "reshape", "" },
-	[SITE_rx_map] = { HOW_MEASURED, "rx_map", "" },
-	[SITE_rx_splice] = { HOW_MEASURED, "rx_splice", "" },
-	[SITE_rx_direct] = { HOW_MEASURED, "rx_direct", "" },
-	[SITE_tls_copy] = { HOW_MEASURED, "tls_copy", "" },
-	[SITE_tls_reference] = { HOW_MEASURED, "tls_reference", "" },
-	[SITE_tls_splice] = { HOW_DERIVED, "tls_encrypt", "what was encrypted, less what was copied or referenced for it" },
-	[SITE_tls_encrypt] = { HOW_MEASURED, "tls_encrypt", "" },
-	[SITE_tls_decrypt] = { HOW_MEASURED, "tls_decrypt", "" },
-};
-
-/* Why no hook of that metric is attached; NULL if one is. Where a metric has a hook for each form of a
- * function, the reason is the last one's. */
-static const char *why_absent(const struct watch_record *r, const char *metric)
+static const char *lacks(const struct watch_record *r, const struct source *source)
 {
-	const char *why = NULL;
-
-	for (int i = 0; i < r->probe_count; i++) {
-		const struct probe *probe = &r->probes[i];
-
-		if (strcmp(probe->metric, metric))
-			continue;
-		if (probe->status == PROBE_ATTACHED)
-			return NULL;
-		why = *probe->why ? probe->why : why;
-	}
-	return why;
+	return source_lacks(&r->measured, source, NULL);
 }
 
-static const struct source copies_derived = { HOW_DERIVED, "rx_discard",
+static const struct source copies_derived = { HOW_DERIVED, { "rx_discard" },
 	"bytes that left the sockets and were neither discarded, spliced nor mapped, and peeked ones" };
 
-static const struct source by_runs_alone = { HOW_NOT_MEASURED, NULL, "no hook of a watch counts it" };
+static const struct source in_runs_alone = { HOW_NOT_MEASURED, {}, "no hook of a watch counts it" };
+static const struct source by_usdt = { HOW_NOT_MEASURED, {}, "no hook sees a copy inside a process" };
 
 static const struct source *source_of(const struct watch_record *r, enum site site)
 {
 	bool trampolines = r->backend == BACKEND_TRAMPOLINE;
+	const struct source *source = site_source(r->backend, site);
 
-	if (trampolines && site == SITE_rx_copy && (r->total.moved.copies_derived || why_absent(r, "rx_copy")))
+	if (site == SITE_user_gather)
+		return &by_usdt;
+	if (!source)
+		return &in_runs_alone;
+	if (trampolines && site == SITE_rx_copy && (r->total.moved.copies_derived || lacks(r, source)))
 		return &copies_derived;
-	if (trampolines && site_has(site, SITE_OF_TLS) && why_absent(r, with_trampolines[site].metric))
-		return &sources[site];
-	if (trampolines && with_trampolines[site].why)
-		return &with_trampolines[site];
-	return sources[site].why ? &sources[site] : &by_runs_alone;
+	if (trampolines && site_has(site, SITE_OF_TLS) && lacks(r, source))
+		return site_source(BACKEND_TRACEPOINT, site);
+	return source;
 }
 
 static const char *why_unknown(const struct watch_record *r, const struct source *source, enum site site)
 {
 	const char *why;
 
-	if (!source->metric)
+	if (!source->metrics[0])
 		return source->why;
 	if (r->total.moved.implausible)
 		return IMPLAUSIBLE;
 	if (site == SITE_reshape && !r->details)
 		return DETAIL_ALONE;
-	why = why_absent(r, source->metric);
+	why = lacks(r, source);
 	if (why)
 		return why;
 	if (site == SITE_late_copy && (r->backend == BACKEND_TRAMPOLINE || watch_unseen_firings(r)))

@@ -8,6 +8,7 @@
 
 #include "userspace/common/printable.h"
 #include "userspace/common/json.h"
+#include "userspace/judge/causes.h"
 #include "userspace/report/parts_json.h"
 #include "userspace/watch/books/watch_judge.h"
 #include "userspace/watch/report/figures.h"
@@ -130,16 +131,16 @@ static void put_movements(json_t *o, const struct watch_record *r, const struct 
 		put(o, "unseen_completions", json_integer(moved->unseen_completions));
 	if (moved->spliced_in_kernel)
 		put(o, "spliced_in_kernel_bytes", json_integer(moved->spliced_in_kernel));
-	if (watch_refused_at_rest(moved))
-		put(o, "refused_at_rest_sends", json_integer(watch_refused_at_rest(moved)));
+	if (causes_refused_at_rest(moved))
+		put(o, "refused_at_rest_sends", json_integer(causes_refused_at_rest(moved)));
 	failed_put(o, r, moved);
 }
 
 json_t *watched_causes_json(const struct watch_movements *moved)
 {
-	struct cause causes[WATCH_CAUSES_MAX];
+	struct cause causes[CAUSES_OF_MOVEMENTS];
 
-	return causes_json(causes, watch_causes_of(moved, causes));
+	return causes_json(causes, causes_of_movements(moved, causes));
 }
 
 static json_t *socket_laws_json(const struct watch_socket *s)

@@ -10,6 +10,7 @@
 
 #include "userspace/common/clock.h"
 #include "userspace/common/json.h"
+#include "userspace/judge/causes.h"
 #include "userspace/report/parts_json.h"
 #include "userspace/watch/books/watch_judge.h"
 #include "userspace/watch/report/figures.h"
@@ -95,8 +96,8 @@ static void put_lately_figures(json_t *o, struct figure needless, struct figure 
 
 static json_t *lately_causes_json(const struct watch_movements *moved)
 {
-	struct cause causes[WATCH_CAUSES_MAX];
-	int count = watch_causes_of(moved, causes);
+	struct cause causes[CAUSES_OF_MOVEMENTS];
+	int count = causes_of_movements(moved, causes);
 	json_t *array = json_array();
 
 	for (int i = 0; i < count; i++)
