@@ -50,7 +50,7 @@ def check_sites(record: dict, payload: int) -> None:
     """Every site shows the byte count that this variant must have, and says how it is known."""
     work = record["experiment"]["workload"]
     expected = expected_sites(work["variant"], payload, work["pattern"],
-                              record["counts"]["retrans_referenced_bytes"])
+                              record["counts"]["retrans_referenced_bytes"] or 0)
     if unseen(record):
         # Retransmissions may be among the packets that were kept from the probes.
         assert site(record, "late_copy") >= expected["tx_reference"]

@@ -119,7 +119,7 @@ static inline struct copy_stack *made_stack(struct made *m, enum site site, cons
 static inline void made_init(struct made *m)
 {
 	static const char *const metrics[] = { "accepted", "returned", "completions", "clean",
-					       "drops", "taps", "refusals", "optmem", "sends" };
+					       "drops", "taps", "refusals", "optmem", "sends", "fast open" };
 
 	memset(m, 0, sizeof(*m));
 	m->r.experiment = &m->experiment;

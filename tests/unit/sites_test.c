@@ -2,6 +2,7 @@
 /* Claims about sites and the verdict: how each number is known, and what the run comes to. */
 #include "tests/unit/record_fixture.h"
 #include "userspace/judge/causes.h"
+#include "userspace/judge/counts.h"
 #include "userspace/judge/verdict.h"
 
 static struct verdict verdict_of(const struct made *m)
@@ -169,6 +170,33 @@ TEST(what_was_read_stays_as_it_was)
 	assert_memory_equal(m.r.derived.sockets, m.derived, sizeof(m.derived));
 	assert_memory_equal(&m.r.ledger, &read, sizeof(read));
 	ledger_free(&m.r.derived);
+}
+
+/* A number that nobody counted is none, and never 0. */
+TEST_OF_RECORD(a_count_is_known_where_the_hook_that_feeds_it_was)
+{
+	static const enum count of_trampolines[] = { COUNT_completed_sends, COUNT_released_pages, COUNT_tapped_bytes };
+
+	made_judge(&m);
+	for (enum count c = 0; c < COUNT_COUNT; c++)
+		assert_int_equal(!count_lacks(&m.r, c), c != COUNT_user_referenced_bytes);
+	made_detach(&m, "drops");
+	assert_string_equal(count_lacks(&m.r, COUNT_dropped_referenced_bytes), "refused: drops");
+	assert_null(count_lacks(&m.r, COUNT_dropped_bytes));
+	strcpy(m.r.experiment->plan.variant, "udp");
+	assert_string_equal(count_lacks(&m.r, COUNT_dropped_bytes), "refused: drops");
+	m.r.experiment->path.hardware_dma = true;
+	made_detach(&m, "clean");
+	assert_string_equal(count_lacks(&m.r, COUNT_clean_bytes), "refused: clean");
+	made_by_tracepoints(&m);
+	derive_and_judge(&m);
+	for (size_t i = 0; i < sizeof(of_trampolines) / sizeof(*of_trampolines); i++)
+		assert_non_null(count_lacks(&m.r, of_trampolines[i]));
+	assert_null(count_lacks(&m.r, COUNT_user_referenced_bytes));
+	made_probe(&m, "tx_copy")->missed_hits = 1;
+	assert_non_null(count_lacks(&m.r, COUNT_wire_copied_bytes));
+	m.r.backend = BACKEND_NONE;
+	assert_int_equal(counts_known(&m.r), 0);
 }
 
 /* A site whose books no hook opens counted nothing, whatever its own hook saw. */

@@ -9,6 +9,7 @@
 
 #include "userspace/common/json.h"
 #include "userspace/judge/cost.h"
+#include "userspace/judge/counts.h"
 #include "userspace/judge/laws.h"
 #include "userspace/judge/verdict.h"
 #include "userspace/record/experiment.h"
@@ -497,6 +498,15 @@ static json_t *run_sites_json(const struct record *r)
 	return o;
 }
 
+static json_t *count_whys_json(const struct record *r)
+{
+	json_t *o = json_object();
+
+	for (enum count c = 0; c < COUNT_COUNT; c++)
+		put_if(o, count_name(c), count_lacks(r, c) ? text(count_lacks(r, c)) : NULL);
+	return o;
+}
+
 static json_t *pins_json(const struct pins *p)
 {
 	json_t *o = json_object();
@@ -534,7 +544,7 @@ static json_t *socket_json(const struct record *r, const struct socket_books *s)
 	put(o, "comm", text("workload"));
 	if (x->far || x->ends.alone)
 		put(o, "host", text(s->host == END_SENDER ? "sender" : "receiver"));
-	put_books(o, &s->books, how, ~0ull, true);
+	put_books(o, &s->books, how, counts_known(r), true);
 	return o;
 }
 
@@ -684,8 +694,8 @@ json_t *record_json(const struct record *r)
 	json_t *o = record_begin_json(&r->measured, &begin);
 
 	put(o, "sites", run_sites_json(r));
-	put(o, "counts", counts_json(~0ull, r->derived.total.count));
-	put(o, "count_whys", json_object());
+	put(o, "counts", counts_json(counts_known(r), r->derived.total.count));
+	put(o, "count_whys", count_whys_json(r));
 	put(o, "causes", causes_json(r->causes, r->cause_count));
 	put(o, "pins", pins_json(&r->pins));
 	put(o, "laws", laws_json(&r->measured));

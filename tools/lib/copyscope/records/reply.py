@@ -32,8 +32,9 @@ def reply_alone(record: Record) -> Record:
     """The run without its requests; as it is if it had none."""
     if record.workload("pattern") != "rr":
         return record
-    received = sum(each["counts"]["returned_bytes"] for each in record.sockets("receiver"))
-    work = {**record.experiment["workload"], "received_bytes": received}
+    returned = [each["counts"]["returned_bytes"] for each in record.sockets("receiver")]
+    work = {**record.experiment["workload"],
+            "received_bytes": None if None in returned else sum(returned)}
     data = {**record.data, "sites": {site: summed(record, site) for site in SITES},
             "experiment": {**record.experiment, "workload": work}}
     return Record(data, record.source, record.point)
