@@ -157,10 +157,10 @@ static size_t damaged(json_t *o, char *text)
 	return size;
 }
 
-static int read_half(const char *text, size_t bytes, enum end end, struct record *r)
+static int read_half(const char *text, size_t bytes, enum end end, const struct workload_plan *plan, struct record *r)
 {
 	json_t *o = printable_object(text, bytes);
-	int err = o ? half_read(o, end, r) : -EBADMSG;
+	int err = o ? half_read(o, end, plan, r) : -EBADMSG;
 
 	json_decref(o);
 	return err;
@@ -169,10 +169,9 @@ static int read_half(const char *text, size_t bytes, enum end end, struct record
 static int read_good(struct made *m, enum end end, struct record *r)
 {
 	json_t *half = made_half_json(m, end);
-	int err = half_read(half, end, r);
+	int err = half_read(half, end, &m->r.experiment->plan, r);
 
 	json_decref(half);
-	r->experiment->plan = m->r.experiment->plan;
 	return err;
 }
 
@@ -191,7 +190,7 @@ static bool try_half(char *text)
 	if (read_good(&mine, here, r[here]))
 		abort();
 	bytes = damaged(made_half_json(&theirs, far), text);
-	taken = !read_half(text, bytes, far, r[far]) &&
+	taken = !read_half(text, bytes, far, &theirs.r.experiment->plan, r[far]) &&
 		!join_halves(r[END_SENDER], r[END_RECEIVER]);
 	if (taken) {
 		outcome_decide(r[END_SENDER]);

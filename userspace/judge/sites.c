@@ -96,6 +96,12 @@ static void derive_pages(struct record *r)
 	}
 }
 
+/* Charged to the reader's socket while the copy is charged to the sender's: only the sum can be corrected. */
+static void total_correct(struct books *total)
+{
+	total->site[SITE_late_copy].bytes -= total->count[COUNT_user_referenced_bytes];
+}
+
 int ledger_derive(struct record *r)
 {
 	bool tracepoint = r->backend == BACKEND_TRACEPOINT, wire = record_wire_known(r);
@@ -117,11 +123,18 @@ int ledger_derive(struct record *r)
 	derive_books(&r->derived.total, tracepoint, wire, arrivals);
 	if (tracepoint)
 		derive_pages(r);
-	/* Charged to the reader's socket while the copy is charged to the sender's: only the sum
-	 * can be corrected. */
-	r->derived.total.site[SITE_late_copy].bytes -=
-		r->derived.total.count[COUNT_user_referenced_bytes];
+	total_correct(&r->derived.total);
 	return 0;
+}
+
+bool ledger_add_up(struct ledger *derived)
+{
+	bool fits = true;
+
+	for (int i = 0; i < derived->socket_count; i++)
+		fits &= books_add(&derived->total, &derived->sockets[i].books);
+	total_correct(&derived->total);
+	return fits;
 }
 
 /* The hook that begins the book of a site's socket: without it the site counts nothing at all,

@@ -11,6 +11,9 @@
  */
 int ledger_derive(struct record *r);
 
+/* Sums the books of sockets that were derived already, on another host; false if a sum is beyond an int64_t. */
+bool ledger_add_up(struct ledger *derived);
+
 /* The site by which the receiver takes bytes as pages; SITE_COUNT: it takes none so. */
 enum site site_of_pages(const struct record *r);
 

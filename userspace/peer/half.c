@@ -11,13 +11,14 @@
 #include "userspace/common/json.h"
 #include "userspace/common/json_read.h"
 #include "userspace/engine/hooks.h"
+#include "userspace/judge/sites.h"
 #include "userspace/report/record_json.h"
 #include "userspace/run/ends/app_totals.h"
 
 json_t *peer_half_json(const struct record *r, enum end end, json_t *totals)
 {
 	const struct experiment *x = r->experiment;
-	json_t *record = record_json(r), *stacks = json_array();
+	json_t *record = record_json(r), *stacks = json_array(), *unscattered = json_array();
 
 	/* It may contain any character, and the other host does not need it. */
 	json_object_del(record, "command");
@@ -29,14 +30,15 @@ json_t *peer_half_json(const struct record *r, enum end end, json_t *totals)
 							s->frames, "bytes", (json_int_t)s->tally.bytes,
 							"calls", (json_int_t)s->tally.calls));
 	}
-	return json_pack("{s:o, s:o, s:o?, s:I, s:i, s:i, s:s}", "record", record, "stacks", stacks, "app",
-			 totals, "lost_updates", (json_int_t)r->derived.gauges.lost_updates, "pid",
+	for (int i = 0; i < r->derived.socket_count; i++)
+		json_array_append_new(unscattered, json_integer(r->derived.sockets[i].unscattered_sends));
+	return json_pack("{s:o, s:o, s:o, s:o?, s:I, s:i, s:i, s:s}", "record", record, "stacks", stacks,
+			 "unscattered_sends", unscattered, "app", totals, "lost_updates", (json_int_t)r->derived.gauges.lost_updates, "pid",
 			 x->app[end].pid, "interrupted", x->ends.interrupt_signal, "failure", x->ends.failure);
 }
 
 /* Reads the other host's half of a record: the type of each key, and the range of each number. */
 
-static const char *how_of(int how) { return how_name(how); }
 static const char *backend_of(int backend) { return backend_name(backend); }
 
 static void read_machine(struct reading *in, const json_t *o, struct machine *m)
@@ -100,20 +102,6 @@ static void read_backend(struct reading *in, const json_t *o, struct record *r)
 	}
 }
 
-static void read_sites(struct reading *in, const json_t *o, struct record *r)
-{
-	for (enum site s = 0; s < SITE_COUNT; s++) {
-		const json_t *each = get_member(in, o, site_name(s));
-		struct site_value *v = &r->sites[s];
-
-		v->how = get_name(in, each, "how", how_of, HOW_DERIVED + 1);
-		v->tally.bytes = get_count(in, each, "bytes");
-		v->tally.calls = get_count(in, each, "calls");
-		get_text(in, each, "why", v->why, sizeof(v->why));
-		r->derived.total.site[s] = v->tally;
-	}
-}
-
 static void read_counts(struct reading *in, const json_t *o, struct books *b)
 {
 	for (enum count c = 0; c < COUNT_COUNT; c++)
@@ -154,17 +142,16 @@ static void read_sockets(struct reading *in, const json_t *array, enum end end, 
 	}
 }
 
-static void read_pins(struct reading *in, const json_t *o, struct pins *p)
+static void read_unscattered(struct reading *in, const json_t *array, struct ledger *ledger)
 {
-	const json_t *released = get_member(in, o, "released_pages"), *peak = get_member(in, o, "peak_pages");
+	in->wrong |= json_array_size(array) != (size_t)ledger->socket_count;
+	for (int i = 0; !in->wrong && i < ledger->socket_count; i++) {
+		const json_t *each = json_array_get(array, i);
+		uint64_t sends = json_integer_value(each);
 
-	p->how = get_name(in, o, "how", how_of, HOW_DERIVED + 1);
-	p->released_how = json_is_integer(released) ? p->how : HOW_NOT_MEASURED;
-	p->peak_how = json_is_integer(peak) ? p->how : HOW_NOT_MEASURED;
-	p->pages = get_count(in, o, "pages");
-	p->released_pages = get_count(in, o, "released_pages");
-	p->peak_pages = get_count(in, o, "peak_pages");
-	get_text(in, o, "why", p->why, sizeof(p->why));
+		in->wrong |= !json_is_integer(each) || sends > COUNT_MOST;
+		ledger->sockets[i].unscattered_sends = in->wrong ? 0 : sends;
+	}
 }
 
 /* Parts of hybrid processors stay in the record of their own host. */
@@ -236,7 +223,7 @@ static void read_experiment(struct reading *in, const json_t *o, enum end end, s
 	x->fifo = json_object_get(get_member(in, arranged, "workload"), "scheduling");
 }
 
-int half_read(const json_t *o, enum end end, struct record *r)
+int half_read(const json_t *o, enum end end, const struct workload_plan *plan, struct record *r)
 {
 	struct reading in = { .wrong = !json_is_object(o) };
 	const json_t *record = get_member(&in, o, "record");
@@ -246,15 +233,17 @@ int half_read(const json_t *o, enum end end, struct record *r)
 		return -ENOMEM;
 	read_machine(&in, get_member(&in, record, "machine"), &r->machine);
 	read_backend(&in, get_member(&in, record, "backend"), r);
-	read_sites(&in, get_member(&in, record, "sites"), r);
-	read_counts(&in, get_member(&in, record, "counts"), &r->derived.total);
 	read_sockets(&in, get_member(&in, record, "sockets"), end, &r->derived);
-	read_pins(&in, get_member(&in, record, "pins"), &r->pins);
+	read_unscattered(&in, get_member(&in, o, "unscattered_sends"), &r->derived);
 	read_stacks(&in, get_member(&in, o, "stacks"), &r->derived);
 	read_experiment(&in, o, end, r->experiment);
 	r->window_ns = get_time_ns(&in, timing, "window_ns");
 	r->derived.gauges.first_byte_ns = get_time_ns(&in, timing, "first_byte_monotonic_ns");
-	r->derived.gauges.peak_pages = r->pins.peak_pages;
+	r->derived.gauges.peak_pages = get_count(&in, get_member(&in, record, "pins"), "peak_pages");
 	r->derived.gauges.lost_updates = get_count(&in, o, "lost_updates");
+	r->experiment->plan = *plan;
+	in.wrong |= !ledger_add_up(&r->derived);
+	if (!in.wrong)
+		sites_fill(r);
 	return in.wrong ? -EBADMSG : 0;
 }

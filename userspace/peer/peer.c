@@ -250,14 +250,14 @@ static void drop(struct record *other)
 	free(other);
 }
 
-static int receive_half(struct peer *p, struct record **other)
+static int receive_half(struct peer *p, const struct workload_plan *plan, struct record **other)
 {
 	struct record *r = calloc(1, sizeof(*r));
 	json_t *half = NULL;
 	int err = r ? hear_word(p, WORD_HALF, &half, HALF_BYTES_MAX, HALF_MS) : -ENOMEM;
 
 	if (!err)
-		err = half_read(half, END_COUNT - 1 - p->here, r);
+		err = half_read(half, END_COUNT - 1 - p->here, plan, r);
 	json_decref(half);
 	if (err && r)
 		drop(r);
@@ -310,7 +310,7 @@ int peer_join(struct peer *p, struct record *r)
 	if (p->far)
 		return err ? err : channel_tell(&p->channel, WORD_HALF, half_here(p, r), HALF_MS);
 	if (!err)
-		err = receive_half(p, &other);
+		err = receive_half(p, &r->experiment->plan, &other);
 	if (err) {
 		go_alone(p, r, err);
 		return 0;
