@@ -32,20 +32,8 @@ static void add_tls(struct books *b, const struct watch_slot *slot, const struct
 	b->count[COUNT_recv_calls] += tls->recv_calls;
 	b->count[COUNT_returned_bytes] += tls->returned;
 	b->count[COUNT_peeked_bytes] += tls->peeked;
-	b->count[COUNT_tls_accepted_bytes] = tls->accepted;
+	books_of_tls(b, tls);
 	b->count[COUNT_tls_carried_bytes] = slot->sends_returned - tls->accepted_before;
-	b->count[COUNT_tls_sent_records] = tls->sent_records;
-	b->count[COUNT_tls_sent_overhead_bytes] = tls->sent_overhead;
-	b->count[COUNT_tls_received_bytes] = tls->opened;
-	b->count[COUNT_tls_received_records] = tls->received_records;
-	/* Without its hook the cipher told no length. */
-	b->count[COUNT_tls_received_overhead_bytes] = tls->decryptions ? tls->received_overhead : 0;
-	b->site[SITE_rx_direct] = (struct tally){ tls->direct, tls->directs };
-	b->site[SITE_tls_copy] = (struct tally){ tls->copied, tls->copies };
-	b->site[SITE_tls_reference] = (struct tally){ tls->referenced, tls->references };
-	b->site[SITE_tls_splice] = (struct tally){ tls->spliced, tls->splices };
-	b->site[SITE_tls_encrypt] = (struct tally){ tls->encrypted, tls->sent_records };
-	b->site[SITE_tls_decrypt] = (struct tally){ tls->decrypted, tls->decryptions };
 }
 
 static int ledger_read_books(const struct engine *e, const struct counted_socket *counted, int count,

@@ -58,6 +58,23 @@ bool books_add(struct books *into, const struct books *more)
 	return fits;
 }
 
+void books_of_tls(struct books *b, const struct tls_book *tls)
+{
+	b->count[COUNT_tls_accepted_bytes] = tls->accepted;
+	b->count[COUNT_tls_sent_records] = tls->sent_records;
+	b->count[COUNT_tls_sent_overhead_bytes] = tls->sent_overhead;
+	b->count[COUNT_tls_received_bytes] = tls->opened;
+	b->count[COUNT_tls_received_records] = tls->received_records;
+	/* Without its hook the cipher told no length. */
+	b->count[COUNT_tls_received_overhead_bytes] = tls->decryptions ? tls->received_overhead : 0;
+	b->site[SITE_rx_direct] = (struct tally){ tls->direct, tls->directs };
+	b->site[SITE_tls_copy] = (struct tally){ tls->copied, tls->copies };
+	b->site[SITE_tls_reference] = (struct tally){ tls->referenced, tls->references };
+	b->site[SITE_tls_splice] = (struct tally){ tls->spliced, tls->splices };
+	b->site[SITE_tls_encrypt] = (struct tally){ tls->encrypted, tls->sent_records };
+	b->site[SITE_tls_decrypt] = (struct tally){ tls->decrypted, tls->decryptions };
+}
+
 uint64_t books_mixed_bytes(const unsigned long long count[COUNT_COUNT])
 {
 	uint64_t alone = count[COUNT_wire_copied_bytes] - count[COUNT_retrans_copied_bytes];

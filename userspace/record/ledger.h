@@ -48,6 +48,9 @@ bool count_add(unsigned long long *into, unsigned long long more);
 bool tally_add(struct tally *into, const struct tally *more);
 bool books_add(struct books *into, const struct books *more);
 
+/* What kernel TLS did with the bytes of a socket, by its calls; what TCP carried of that is not in it. */
+void books_of_tls(struct books *b, const struct tls_book *tls);
+
 /* Bytes that a send copied on a socket whose other sends reference: some left in packets of their
  * own, the rest with user pages of a neighbouring send, where the packet shows them as user pages. */
 uint64_t books_mixed_bytes(const unsigned long long count[COUNT_COUNT]);

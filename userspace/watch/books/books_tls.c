@@ -47,23 +47,19 @@ static uint64_t accepted_of(const struct watch_book *book)
 void watch_tls_fill(struct watch_movements *m, const struct watch_book *book, const struct watch_hooked *hooked)
 {
 	static const struct tls_book none;
-	const struct tls_book *tls = watch_tls_of(book, hooked);
-	uint64_t carried = tls && tls->sends ? accepted_of(book) - tls->sent_before : 0;
+	const struct tls_book *tls = watch_tls_of(book, hooked) ?: &none;
+	struct books b = {};
 
-	tls = tls ? tls : &none;
-	watch_set_site(m, SITE_rx_direct, true, tls->direct);
-	watch_set_site(m, SITE_tls_copy, true, tls->copied);
-	watch_set_site(m, SITE_tls_reference, true, tls->referenced);
-	watch_set_site(m, SITE_tls_splice, true, plaintext_sent(tls) - tls->copied - tls->referenced);
-	watch_set_site(m, SITE_tls_encrypt, true, tls->encrypted);
-	watch_set_site(m, SITE_tls_decrypt, true, tls->decrypted);
-	watch_set_count(m, COUNT_tls_accepted_bytes, true, plaintext_sent(tls));
-	watch_set_count(m, COUNT_tls_carried_bytes, true, carried);
-	watch_set_count(m, COUNT_tls_sent_records, true, tls->sent_records);
-	watch_set_count(m, COUNT_tls_sent_overhead_bytes, true, tls->sent_overhead);
-	watch_set_count(m, COUNT_tls_received_bytes, true, tls->opened);
-	watch_set_count(m, COUNT_tls_received_records, true, tls->received_records);
-	watch_set_count(m, COUNT_tls_received_overhead_bytes, true, tls->received_overhead);
+	books_of_tls(&b, tls);
+	b.count[COUNT_tls_carried_bytes] = tls->sends ? accepted_of(book) - tls->sent_before : 0;
+	b.count[COUNT_tls_accepted_bytes] = plaintext_sent(tls);
+	b.site[SITE_tls_splice].bytes = b.count[COUNT_tls_accepted_bytes] - b.site[SITE_tls_copy].bytes -
+					b.site[SITE_tls_reference].bytes;
+	for (enum site s = 0; s < SITE_COUNT; s++)
+		if (site_has(s, SITE_OF_TLS))
+			watch_set_site(m, s, true, b.site[s].bytes);
+	for (enum count c = COUNT_tls_accepted_bytes; c < COUNT_COUNT; c++)
+		watch_set_count(m, c, true, b.count[c]);
 }
 
 /* The kernel keeps no number of what a call that sleeps, or has given the lock back, has done so far. */
