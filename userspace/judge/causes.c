@@ -242,25 +242,28 @@ static void causes_of_stacks(struct cause_list *list, const struct copy_stack *s
 	}
 }
 
+static void cause_add_if_any(struct cause_list *list, enum known known, enum site site, struct tally tally)
+{
+	if (tally.bytes || tally.calls)
+		cause_add(list, known, site, "", tally);
+}
+
+static void late_add(struct cause_list *list, enum known known, uint64_t bytes, uint64_t calls)
+{
+	cause_add_if_any(list, known, SITE_late_copy, (struct tally){ bytes, bytes ? calls : 0 });
+}
+
 /* Without stacks: what the way of the packets tells of late copies. */
 static void causes_of_late_copies(struct cause_list *list, const struct watch_movements *m)
 {
 	const struct tally late = m->site[SITE_late_copy];
-	const struct {
-		enum known which;
-		struct tally tally;
-	} ways[] = {
-		{ CAUSE_LOCAL_DELIVERY, { m->late_by_delivery_bytes, late.calls } },
-		{ CAUSE_TAP_TX, { m->late_by_tap_bytes, 0 } },
-		{ CAUSE_TUN, { m->late_by_tun_bytes, 0 } },
-		{ CAUSE_WAY_OUT, { m->late_on_way_out_bytes, 0 } },
-		{ CAUSE_ARRIVED, { late.bytes - m->late_by_delivery_bytes - m->late_by_tap_bytes -
-				   m->late_by_tun_bytes - m->late_on_way_out_bytes, 0 } },
-	};
 
-	for (size_t i = 0; i < ROWS(ways); i++)
-		if (ways[i].tally.bytes)
-			cause_add(list, ways[i].which, SITE_late_copy, "", ways[i].tally);
+	late_add(list, CAUSE_LOCAL_DELIVERY, m->late_by_delivery_bytes, late.calls);
+	late_add(list, CAUSE_TAP_TX, m->late_by_tap_bytes, 0);
+	late_add(list, CAUSE_TUN, m->late_by_tun_bytes, 0);
+	late_add(list, CAUSE_WAY_OUT, m->late_on_way_out_bytes, 0);
+	late_add(list, CAUSE_ARRIVED, late.bytes - m->late_by_delivery_bytes - m->late_by_tap_bytes -
+		 m->late_by_tun_bytes - m->late_on_way_out_bytes, 0);
 }
 
 static struct tally told(const struct watch_movements *m, enum count bytes, enum count sends)
@@ -273,20 +276,10 @@ static struct tally told(const struct watch_movements *m, enum count bytes, enum
 /* Why sends copied that asked not to. */
 static void causes_of_sends(struct cause_list *list, const struct watch_movements *m)
 {
-	const struct {
-		enum known which;
-		struct tally tally;
-	} ways[] = {
-		{ CAUSE_UNSET, told(m, COUNT_unset_bytes, COUNT_unset_sends) },
-		{ CAUSE_NO_SG_ROUTE, told(m, COUNT_nosg_bytes, COUNT_nosg_sends) },
-		{ CAUSE_FAST_OPEN, told(m, COUNT_fastopen_bytes, COUNT_fastopen_sends) },
-	};
-
-	for (size_t i = 0; i < ROWS(ways); i++)
-		if (ways[i].tally.calls)
-			cause_add(list, ways[i].which, SITE_tx_copy, "", ways[i].tally);
-	if (m->declined_bytes)
-		cause_add(list, CAUSE_DECLINED, SITE_tx_copy, "", (struct tally){ m->declined_bytes, 0 });
+	cause_add_if_any(list, CAUSE_UNSET, SITE_tx_copy, told(m, COUNT_unset_bytes, COUNT_unset_sends));
+	cause_add_if_any(list, CAUSE_NO_SG_ROUTE, SITE_tx_copy, told(m, COUNT_nosg_bytes, COUNT_nosg_sends));
+	cause_add_if_any(list, CAUSE_FAST_OPEN, SITE_tx_copy, told(m, COUNT_fastopen_bytes, COUNT_fastopen_sends));
+	cause_add_if_any(list, CAUSE_DECLINED, SITE_tx_copy, (struct tally){ m->declined_bytes, 0 });
 }
 
 /* Sends that were allowed to reference and copied: the rest that no known reason explains is shown,
@@ -342,18 +335,13 @@ static void causes_of_refusals(struct cause_list *list, const struct watch_movem
 	cause_add_refused(list, CAUSE_AT_REST, rested, no_bytes);
 }
 
-static void causes_of_counts(struct cause_list *list, const struct watch_movements *m)
-{
-	causes_of_late_copies(list, m);
-	causes_of_sends(list, m);
-	causes_of_refusals(list, m);
-}
-
 int causes_of_movements(const struct watch_movements *m, struct cause causes[CAUSES_OF_MOVEMENTS])
 {
 	struct cause_list list = { causes, 0 };
 
-	causes_of_counts(&list, m);
+	causes_of_late_copies(&list, m);
+	causes_of_sends(&list, m);
+	causes_of_refusals(&list, m);
 	return list.count;
 }
 
@@ -395,12 +383,6 @@ static void late_copies_less_stacks(struct watch_movements *m, const struct caus
 	}
 }
 
-static void late_copies_leave(struct watch_movements *m)
-{
-	m->site[SITE_late_copy] = (struct tally){};
-	m->late_by_delivery_bytes = m->late_by_tap_bytes = m->late_by_tun_bytes = m->late_on_way_out_bytes = 0;
-}
-
 void causes_of_sum(struct cause_list *list, const struct watch_movements *sum, const struct copy_stack *stacks,
 		   int count, bool by_stacks_alone)
 {
@@ -410,11 +392,12 @@ void causes_of_sum(struct cause_list *list, const struct watch_movements *sum, c
 	if (late)
 		causes_of_stacks(list, stacks, count, SITE_late_copy);
 	late_copies_less_stacks(&m, list);
-	if (!late || by_stacks_alone)
-		late_copies_leave(&m);
 	if (m.sites_known >> SITE_reshape & 1)
 		causes_of_stacks(list, stacks, count, SITE_reshape);
-	causes_of_counts(list, &m);
+	if (late && !by_stacks_alone)
+		causes_of_late_copies(list, &m);
+	causes_of_sends(list, &m);
+	causes_of_refusals(list, &m);
 	causes_sort(list);
 }
 
