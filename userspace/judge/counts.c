@@ -49,7 +49,8 @@ static bool cannot_be(const struct record *r, enum count count)
 static const char *lacks_hook(const struct record *r, const char *metric)
 {
 	if (!metric)
-		return r->backend == BACKEND_TRACEPOINT ? untold : "copies are counted where they are made, which needs no such number";
+		return r->backend == BACKEND_TRACEPOINT ? untold :
+		       "late copies are counted where they are made, which needs no such number";
 	return record_probe_attached(r, metric) ? NULL :
 	       why_absent(&r->measured, metric, untold) ?: "the other host has no hook for it";
 }
