@@ -93,7 +93,9 @@ OF_LAWS = (
     Change("site: what left twice is copied twice", SITES, "n[COUNT_wire_copied_bytes] - n[COUNT_retrans_copied_bytes] +\n",
            "n[COUNT_wire_copied_bytes] +\n",
            "a retransmission counts as one more copy by send", (f"{UNIT}/sites_test",)),
-    Change("site: pages that readers found", SITES, "\t\tr->derived.total.count[COUNT_user_referenced_bytes];",
-           "\t\t0;",
+    Change("site: pages that readers found", SITES, "-= total->count[COUNT_user_referenced_bytes];",
+           "-= 0;",
            "pages that were never copied are in late_copy", (f"{UNIT}/sites_test",)),
+    Change("count: without its hook", "userspace/judge/counts.c", "return record_probe_attached(r, metric) ? NULL :", "return NULL;\n\treturn",
+           "a count that no hook fed is 0", (f"{UNIT}/sites_test",)),
 )
