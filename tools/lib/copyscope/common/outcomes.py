@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from .spread import Spread, rank_below, short_of
 
 PAYS, COSTS, ALIKE, UNDECIDED = "pays", "costs", "alike", "undecided"
-OUTCOMES = (PAYS, COSTS, ALIKE, UNDECIDED)
 # Less than this decides nothing that people do: two are alike if the whole interval lies within.
 ALIKE_WITHIN = 0.03
 MOST_ALIKE, LEAST_ALIKE = 1 + ALIKE_WITHIN, 1 / (1 + ALIKE_WITHIN)
