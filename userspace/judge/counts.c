@@ -36,12 +36,21 @@ static const char *of_site(enum how how, const char *why)
 	return how == HOW_NOT_MEASURED ? why : NULL;
 }
 
+static bool is_of_referenced_pages(enum count count)
+{
+	return count == COUNT_clean_bytes || count == COUNT_reshaped_referenced_bytes ||
+	       count == COUNT_dropped_referenced_bytes || count == COUNT_tapped_bytes;
+}
+
 /* Of nothing that could happen in this run there was none. */
 static bool cannot_be(const struct record *r, enum count count)
 {
 	const struct workload_plan *p = &r->experiment->plan;
+	const struct site_value *reference = &r->sites[SITE_tx_reference];
+	bool none = reference->how != HOW_NOT_MEASURED && !reference->tally.bytes;
 
-	return (count == COUNT_clean_bytes && !r->experiment->path.hardware_dma) ||
+	return (none && is_of_referenced_pages(count)) ||
+	       (count == COUNT_clean_bytes && !r->experiment->path.hardware_dma) ||
 	       ((count == COUNT_dropped_bytes || count == COUNT_truncated_bytes) && !plan_sends_datagrams(p)) ||
 	       (count >= COUNT_tls_accepted_bytes && !plan_has_tls(p));
 }
