@@ -56,8 +56,9 @@ LONGEST = {
     "structure": ("test_install",),
     "host": ("test_campaign", "test_watch_odd", "test_model", "test_sweep", "test_recipes", "test_peer_ends",
              "test_watch_ends", "test_books"),
-    "guest": ("test_bpftrace", "test_watch", "test_odd", "test_matrix", "test_books", "test_paths", "test_watched_paths",
-              "test_snapshots", "test_causes", "test_modelled", "test_congestion", "test_arm64", "test_programs"),
+    "guest": ("test_watch", "test_bpftrace", "test_matrix", "test_books", "test_odd", "test_snapshots", "test_paths",
+              "test_watched_paths", "test_modelled", "test_causes", "test_arm64", "test_congestion", "test_tls",
+              "test_datagrams", "test_random_programs", "test_peers", "test_programs"),
 }
 # Guests that a file may have at a time, if more than one: one after the other, those of this one, in which
 # bpftrace compiles for a minute, would end long after all others.
@@ -203,16 +204,15 @@ def jobs_of(stage: str, folder: Path, chosen: Chosen) -> deque[Job]:
 
 
 def lanes_of(jobs: dict[str, deque[Job]]) -> list[list[deque[Job]]]:
-    """The lanes of stages that run at once: those of host, which then help the others; one more than processors for
-    these, as a guest waits for half of its time until its kernel has detached probes. One of them begins with the
-    cheapest jobs. But for one, lanes of host help with no guests: with more than four at a time on two processors,
-    clocks inside run out."""
-    host, others = jobs.get("host", deque()), [jobs[each] for each in jobs if jobs[each] and each != "host"]
+    """The lanes of stages that run at once: those of host, and one more than processors for guests, as a guest waits for
+    half of its time until its kernel has detached probes. What keeps a processor busy by itself, unit tests and those of
+    the tree, comes last in each: it fills what the last guests leave idle. But for one, lanes of host help with no
+    guests: with more than four at a time on two processors, clocks inside run out."""
+    host, guests = jobs.get("host", deque()), [jobs["guest"]] if jobs.get("guest") else []
+    steady = [due for name, due in jobs.items() if due and name not in ("host", "guest")]
     beside, alone = (deque(job for job in host if (job.places == HOST_PLACES) == one) for one in (False, True))
-    cheap = [due for due in others if due is not jobs.get("guest")]
-    lanes = [[beside, alone, *others], *[[beside, *cheap]] * (HOST_PLACES - 1)] if host else []
-    count = CPUS + bool(jobs.get("guest")) if others else 0
-    return lanes + [others if number == 0 else others[::-1] for number in range(count)]
+    lanes = [[beside, alone, *guests, *steady], *[[beside, *steady]] * (HOST_PLACES - 1)] if host else []
+    return lanes + [[*guests, *steady]] * (CPUS + len(guests) if guests or steady else 0)
 
 
 def run_stages(names: tuple[str, ...], chosen: Chosen, progress: Progress) -> None:
