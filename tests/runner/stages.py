@@ -43,7 +43,7 @@ NICE = ("nice", "-n", "3")
 MAKES = {
     "lint": ["lint"],
     "build": ["WERROR=1", "all", "unit-tests", "arm64"],
-    "sanitize": ["sanitized", "strict-clang", "static"],
+    "sanitize": ["sanitized", "strict-clang", "static", "arm64-tests"],
 }
 # Of the folder of reports.
 PREFIX = "copyscope-tests-"
