@@ -226,6 +226,19 @@ static void size_details(struct engine *p, uint32_t slots)
 									   PINS_OF_WATCH);
 }
 
+/* Room for the end of each socket that there may be. The whole ring is mapped, and each fork copies its page tables. */
+static void size_deaths(struct engine *p)
+{
+	size_t bytes = getpagesize(), sockets = p->config.sockets_most;
+
+	if (!sockets)
+		return;
+	while (bytes < (sockets + SPARE) * (sizeof(struct watch_book) + BPF_RINGBUF_HDR_SZ))
+		bytes *= 2;
+	if (bytes < bpf_map__max_entries(p->skel->maps.deaths))
+		bpf_map__set_max_entries(p->skel->maps.deaths, bytes);
+}
+
 /* Programs that measure calls are no hooks: who wants them has their maps made. */
 static void leave_out_costs(struct engine *p)
 {
@@ -328,6 +341,7 @@ static void configure(struct engine *p, const struct targets *targets)
 	ro->members_are_left_out = c->members_are_left_out;
 	ro->slot_buckets_mask = buckets - 1;
 	bpf_map__set_max_entries(p->skel->maps.slot_buckets, buckets);
+	size_deaths(p);
 	bpf_map__set_max_entries(p->skel->maps.slots, buckets * WATCH_WAYS);
 	leave_out_costs(p);
 	configure_details(p);

@@ -11,6 +11,9 @@
 /* Sockets of a run end with its processes. TCP forgets the last of them when it has the last acknowledgement. */
 enum { REST_MS = 500 };
 
+/* So many values of a map are cleared by a call. */
+enum { CHUNK = 64 };
+
 int engine_keep(struct engine *e)
 {
 	e->as_attached = malloc(sizeof(*e->skel->bss));
@@ -74,13 +77,18 @@ static bool is_told(const struct bpf_map *map)
 	       !strncmp(name, "__bpf_usdt", 10) || !strcmp(name, "copy_callers");
 }
 
+/* @zeros has room for a chunk of values. */
 static int clear_array(const struct bpf_map *map, const void *zeros)
 {
-	uint32_t count = bpf_map__max_entries(map);
+	uint32_t keys[CHUNK], count = bpf_map__max_entries(map), taken;
 
-	for (uint32_t i = 0; i < count; i++)
-		if (bpf_map_update_elem(bpf_map__fd(map), &i, zeros, BPF_ANY))
+	for (uint32_t first = 0; first < count; first += taken) {
+		taken = count - first < CHUNK ? count - first : CHUNK;
+		for (uint32_t i = 0; i < taken; i++)
+			keys[i] = first + i;
+		if (bpf_map_update_batch(bpf_map__fd(map), keys, zeros, &taken, NULL))
 			return -errno;
+	}
 	return 0;
 }
 
@@ -99,7 +107,7 @@ static int clear(const struct bpf_map *map)
 {
 	/* A value for each processor is padded to 8 bytes. */
 	size_t each = (bpf_map__value_size(map) + 7) & ~7u, cpus = libbpf_num_possible_cpus();
-	void *room = calloc(cpus, each > bpf_map__key_size(map) ? each : bpf_map__key_size(map));
+	void *room = calloc(CHUNK * cpus, each > bpf_map__key_size(map) ? each : bpf_map__key_size(map));
 	int err = room ? 0 : -ENOMEM;
 
 	switch (err ? BPF_MAP_TYPE_UNSPEC : bpf_map__type(map)) {
