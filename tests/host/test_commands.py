@@ -206,8 +206,9 @@ def as_of_here(line: str, place: Place) -> str:
 def marked(page: str, line: str):
     """A command; one that boots guests waits for the long tier, but for README's run in one, which no other test makes.
     So does one that measures prices, reads all records of results/, or does on another page than README what README
-    does or a file of tests is about. studies/tests/test_baseline.py draws what the figures of a baseline show."""
-    waits = "tools/baseline plot" in line or "--kernel " in line and (page, line.split()[0]) != ("README.md", "./tools/trace_run") or \
+    does or a file of tests is about. studies/tests/test_baseline.py draws what the figures of a baseline show,
+    tests/unit/test_advise_path.py asks for a path's answer, of made-up turns, and test_alternation.py makes turns."""
+    waits = "tools/baseline plot" in line or "advise --path" in line or "--kernel " in line and (page, line.split()[0]) != ("README.md", "./tools/trace_run") or \
         "claims check results" in line or "tools/predict" in line or page == "SWEEPS.md" or page != "README.md" and any(
             word in line for word in ("tools/crossover", "tools/advise", "copyscope advise", "--path peer", "--alternate", "--html", "unshare "))
     return pytest.param(page, line, marks=pytest.mark.long if waits else ())
