@@ -3,7 +3,7 @@
 # Watches programs in a guest, in some of these parts: "whole", one command from before its first call to its
 # end; "detail", a run that counts beside the watch; "life", a process in the middle of its life, whose calls
 # are counted, too; "kernel", a client in the kernel; "spliced", a disk and its user in the kernel that splice;
-# "datagrams", a program that uses UDP; "lost" and "queued", the same with faults; "late", one that begins to in the middle of the window;
+# "datagrams", a program that uses UDP; "lost", "handed" and "queued", the same with faults; "late", one that begins to in the middle of the window;
 # "holds", zero copy over a wire that delays it; "held", by a ring, and over veth; "ends", sockets that end while the kernel is asked who
 # takes their books; "alone", by copyscope-collect in a root that has nothing else.
 #
@@ -65,10 +65,9 @@ uses_udp() {
 
 datagrams() { uses_udp datagrams; }
 
-lost() {
-	uses_udp lost.lose-taken --break lose-taken
-	uses_udp lost.lose-handed --break lose-handed
-}
+lost() { uses_udp lost.lose-taken --break lose-taken; }
+
+handed() { uses_udp handed.lose-handed --break lose-handed; }
 
 queued() { uses_udp queued.lose-queued --break lose-queued; }
 
@@ -150,9 +149,10 @@ kernel() {
 }
 
 # A disk that the kernel lends itself by nvme-tcp, which splices what is read and what is written. Which function
-# attaches the pages, and how many bytes each call of it took, is told by bpftrace.
+# attaches the pages, and how many bytes its calls took, is told by a histogram of the kernel's own.
 spliced() {
-	local attaches=skb_splice_from_iter far=/sys/kernel/config/nvmet/subsystems/far tracer
+	local attaches=skb_splice_from_iter far=/sys/kernel/config/nvmet/subsystems/far
+	local traced=/sys/kernel/tracing/events/kprobes/spliced
 	grep -qw "$attaches" /proc/kallsyms || attaches=do_tcp_sendpages
 	modprobe nvmet_tcp
 	modprobe nvme_tcp
@@ -171,10 +171,8 @@ spliced() {
 		echo 4420 >addr_trsvcid
 		[[ -e subsystems/far ]] || ln -s "$far" subsystems/far
 	)
-	__BPFTRACE_NOTIFY_PROBES_ATTACHED=1 bpftrace -e "
-		kretfunc:$attaches /(int64)retval > 0/ { @bytes = sum((uint64)retval); }" >/out/spliced.told 2>/out/spliced.tracer &
-	tracer=$!
-	until_says PROBES_ATTACHED /out/spliced.tracer "$tracer"
+	[[ -d $traced ]] || echo "r:spliced $attaches bytes=\$retval:s32" >/sys/kernel/tracing/kprobe_events
+	echo "hist:keys=common_pid:vals=bytes if bytes > 0" >"$traced/trigger"
 	begin_watch spliced --all
 	printf transport=tcp,traddr=127.0.0.1,trsvcid=4420,nqn=far,nr_io_queues=1 >/dev/nvme-fabrics
 	until [[ -b /dev/nvme0n1 ]]; do sleep 0.1; done
@@ -182,7 +180,8 @@ spliced() {
 	dd if=/dev/urandom of=/dev/nvme0n1 bs=65536 count=29 oflag=direct 2>/dev/null
 	echo 1 >/sys/class/nvme/nvme0/delete_controller
 	end_watch spliced
-	end_witness "$tracer"
+	cat "$traced/hist" /sys/kernel/tracing/kprobe_profile >/out/spliced.told
+	echo "!hist:keys=common_pid:vals=bytes if bytes > 0" >"$traced/trigger"
 }
 
 ends() {
