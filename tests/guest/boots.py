@@ -145,15 +145,17 @@ class Asked:
         return any(asked in (guest, None) and (run is None or made in (run, None)) for asked, made in self.pairs)
 
 
-def hooks_of(words: str) -> tuple[bool, bool, str, bool, str]:
+def hooks_of(words: str) -> tuple[bool, bool, bool, str, bool, bool, str]:
     """What a run of trace_run needs hooks for: the programs, which runs that need the same, one after the other, have
     loaded once, then what is left off of them."""
     before, _, fault = words.partition("--break ")
     fault = fault.split(" ")[0]
     # Of these alone programs know that they are left off.
     loaded = "" if fault.startswith("detach:") and fault != "detach:late_copy" else fault
-    return (before.startswith("udp"), before.startswith("ktls"), loaded, "--path nic" in before or "--path forward" in before,
-            fault)
+    # Nothing tells then that a sender's pages are free again: programs are loaded anew for the run behind.
+    ends_held = fault == "detach:completions"
+    return ("--backend" in before, before.startswith("udp"), before.startswith("ktls"), loaded,
+            "--path nic" in before or "--path forward" in before, ends_held, fault)
 
 
 def by_hooks(runs: dict[str, str]) -> dict[str, str]:
