@@ -425,6 +425,9 @@ static int load_programs(struct engine *p, struct targets *targets, char why[WHY
 			p->config.before_load(p->config.before_load_arg, p->skel, targets);
 		targets_write_constants(targets, p->skel->maps.rodata);
 		spare_second_reading(p);
+		/* libbpf alone tells what the verifier says. */
+		if (!tells_all)
+			targets_load_side_by_side(targets, p->skel->obj);
 		err = targets_failure(programs__load(p->skel));
 		err = err ? load_refused(p, err, why) : 0;
 	}

@@ -17,6 +17,7 @@
 
 #include "bpf/include/casts.h"
 #include "userspace/engine/constants.h"
+#include "userspace/engine/side_loads.h"
 
 #define VMLINUX "/sys/kernel/btf/vmlinux"
 
@@ -29,6 +30,7 @@ struct targets {
 	uint32_t base_types;
 	int module_fd;		/* of the module's BTF; -1: there is none */
 	struct bpf_map *constants;	/* what was set before load; NULL: programs read it */
+	struct side_loads *side_loads;	/* NULL: libbpf loads one after the other */
 	uint32_t mask;		/* of the places, a power of two of them */
 	/* Numbers of types, at the hash of the name or at the next free place, below bits of the hash that tell most
 	 * other names without a look at them, which lie far apart; 0: free. */
@@ -211,6 +213,7 @@ void targets_free(struct targets *targets)
 	btf__free(targets->base);
 	if (targets->module_fd >= 0)
 		close(targets->module_fd);
+	side_loads_free(targets->side_loads);
 	free(targets);
 }
 
@@ -282,6 +285,11 @@ void targets_write_constants(struct targets *targets, struct bpf_map *constants)
 	targets->constants = constants;
 }
 
+void targets_load_side_by_side(struct targets *targets, struct bpf_object *programs)
+{
+	targets->side_loads = side_loads_begin(programs, iterator(targets, "task"));
+}
+
 /* @type is the cookie of the handler. */
 static int prepare_load(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long type)
 {
@@ -299,7 +307,7 @@ static int prepare_load(struct bpf_program *prog, struct bpf_prog_load_opts *opt
 	/* A walk asks once of a socket or a descriptor, and the verifier takes longer. */
 	if (loads_by->constants && type != BPF_TRACE_ITER)
 		write_constants(prog, loads_by->constants);
-	return opts->attach_btf_id ? 0 : -ESRCH;
+	return opts->attach_btf_id ? side_loads_take(loads_by->side_loads, prog, opts) : -ESRCH;
 }
 
 /* What a program hangs on that needs no type of the kernel. */

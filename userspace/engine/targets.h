@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct bpf_map;
+struct bpf_object;
 struct btf;
 struct targets;
 
@@ -41,5 +42,8 @@ int targets_load_by(const struct targets *targets);
 
 /* Those programs then have the values of this map in place of reads of it; its map must outlive their load. */
 void targets_write_constants(struct targets *targets, struct bpf_map *constants);
+
+/* Those programs are then verified on all processors. Call it once it is known which of @programs are loaded. */
+void targets_load_side_by_side(struct targets *targets, struct bpf_object *programs);
 
 #endif
