@@ -53,6 +53,30 @@ def test_without_a_file_named_it_goes_where_runs_leave_theirs(tmp_path, monkeypa
     assert re.fullmatch(r"\d{8}T\d{6}-lab2-\d+\.json", file.name)
 
 
+def test_several_hosts_are_rows_of_one_table(tmp_path, monkeypatch):
+    monkeypatch.setenv("COPYSCOPE_RUNS", str(tmp_path))
+    (tmp_path / "hosts").write_text("lab2\nlab3 # not there\nlab4\n")
+    # The last but one of its words is the host.
+    ssh = HERE.replace("for command", '[ "${9}" != lab3 ] || { echo "lab3 is down" >&2; exit 255; }; for command')
+    done = subprocess.run([watch_tool.COPYSCOPE, "run", "--hosts", tmp_path / "hosts", "--ssh", ssh, "A1", str(PRIME), "2", "--messages",
+                           "7"], capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    head, *rows = done.stdout.splitlines()
+    kept = sorted(tmp_path.glob("*.json"))
+    assert done.returncode == 3 and head.split()[:4] == ["host", "kernel", "received", "copies/byte"], done.stderr
+    assert [row.split()[0] for row in rows[:2]] == ["lab2", "lab4"] and all(" 3.00 " in row for row in rows[:2])
+    assert rows[2:] == ["lab3: lab3 is down", *(f"record         {file}" for file in kept)] and len(kept) == 2
+    assert not left_there()
+
+
+def test_starts_of_turns_are_made_there(tmp_path):
+    file = tmp_path / "a.json"
+    done = run("--alternate", "A1-plain,A3", 4096, 1, "--starts", 1, "--every", 0, "--seconds", 0.1, "--json", file)
+    found = json.loads(file.read_text())
+    assert done.returncode == 0 and "beside A1-plain" in done.stdout and not done.stderr, done.stderr
+    assert [each["copies_per_byte"] for each in found["counted"]] == [2, 2] and found["starts"][0]["ends"] is None
+    assert HERE not in file.read_text() and "me@lab2" in found["command"] and not left_there()
+
+
 def test_the_baseline_of_another_host_comes_home(tmp_path):
     words = ["--host", "lab2", "--ssh", HERE, "--only", "syscall", "--quick", "--runs", 2, "--json", tmp_path / "b.json"]
     done = subprocess.run([records.ROOT / "tools/baseline", *map(str, words)], capture_output=True, text=True, check=False)
@@ -90,7 +114,8 @@ def test_without_root_and_sudo_one_line_says_so():
 @pytest.mark.parametrize("words, why", [
     (["--kernel", "6.12"], "leave out --kernel"), (["--role", "sender"], "of --path peer"), (["--ssh", "'"], "closing quotation"),
     (["--json", "/nowhere/r.json"], "/nowhere"), (["--ssh", "false"], "me@lab2: no shell answered there"),
-    (["--receiver", "none"], "'none'"), (["--host", ""], "must name a host")])
+    (["--receiver", "none"], "'none'"), (["--hosts", "x"], "exclude each other"), (["--hosts", "x", "--alternate", "A1,A3"], "one host at a time"),
+    (["--hosts", "x", "--path", "peer"], "with --path peer give --host"), (["--host", ""], "must name a host")])
 def test_what_cannot_be_is_told_in_one_line(words, why):
     done = run("A1", 64, 1, *words) if words[0] != "--ssh" else run("A1", 64, 1, ssh=words[1])
     assert done.returncode in (2, 3) and why in done.stderr and done.stderr.count("\n") == 1, done.stderr

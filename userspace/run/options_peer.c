@@ -8,12 +8,13 @@
 #include "userspace/run/options_parts.h"
 #include "userspace/tables/paths.h"
 
-enum { KEY_HOST = OPTIONS_KEY_PEER, KEY_ROLE, KEY_SSH, KEY_FAR, KEY_FAR_HALF };
+enum { KEY_HOST = OPTIONS_KEY_PEER, KEY_HOSTS, KEY_ROLE, KEY_SSH, KEY_FAR, KEY_FAR_HALF };
 
 enum { HOST_BYTES_MOST = 255, FAR_BYTES_MOST = 2000 };
 
 static const struct argp_option option_table[] = {
 	{ "host", KEY_HOST, "[USER@]HOST", 0, "make the whole run there, by ssh; with path peer: the other host", 1 },
+	{ "hosts", KEY_HOSTS, "FILE", 0, "make it on each host of FILE, one a line, side by side: a row for each", 1 },
 	{ "role", KEY_ROLE, "ROLE", 0, "what this host is, sender (default) or receiver", 1 },
 	{ "ssh", KEY_SSH, "COMMAND", 0,
 	  "what reaches the host (default ssh), as in \"ssh -J gate\"", 1 },
@@ -65,6 +66,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 				     arg);
 		p->host = arg;
 		break;
+	case KEY_HOSTS:
+		options_fail("--hosts %s: tools/trace_run makes whole runs there; with --path peer give --host", arg);
 	case KEY_ROLE:
 		p->here = options_one_of(roles, arg, "unknown role '%s'");
 		break;

@@ -8,10 +8,11 @@ from contextlib import ExitStack
 from typing import Any
 
 from copyscope import cli
+from copyscope.common.errors import Unusable
 from copyscope.common.text import now_utc
 from copyscope.files.record_file import RecordFile, new_in_runs
 from copyscope.report import alternation
-from copyscope.runs import alternation as runs, launch
+from copyscope.runs import alternation as runs, launch, paths
 from copyscope.runs.alternation_document import document
 
 NAME = "trace_run"
@@ -41,6 +42,8 @@ def build_parser() -> cli.Parser:
 def act(words: list[str]) -> int:
     """Do what the words ask for."""
     started = now_utc()
+    if cli.value_of(words, "--hosts", "FILE") is not None:
+        raise Unusable("--alternate is of one host at a time: give --host in place of --hosts")
     options, rest = build_parser().parse_known_args(words)
     least, most = (options.starts,) * 2 if options.starts else \
         (runs.LEAST_STARTS, runs.MOST_STARTS)
@@ -54,7 +57,7 @@ def act(words: list[str]) -> int:
             stack.enter_context(RecordFile(options.json or new_in_runs("alternate")))
         made = runs.make(wanted, (lambda line: None) if options.quiet else launch.overwrite)
         launch.overwrite("")
-        data = document(made, started, ["./tools/trace_run", *words])
+        data = document(made, started, ["./tools/trace_run", *paths.hidden(words)])
         write(data, file, options.quiet)
     return 0
 

@@ -198,6 +198,16 @@ def checked(host: str | None) -> str:
     return host
 
 
+def hosts_of(words: list[str]) -> str | None:
+    """The file of several hosts, each of which is a row and none a record of its own."""
+    hosts = value_of(words, HOSTS, "FILE")
+    if hosts is not None and value_of(words, HOST, "[USER@]HOST") is not None:
+        raise Unusable(f"{HOST} and {HOSTS} exclude each other: write it into the file, too")
+    if hosts is not None and value_of(words, RECORD, "record.json"):
+        raise Unusable(f"{RECORD} is of one host: leave it out, or give {HOST}")
+    return hosts
+
+
 def only_link(host: str, ssh: list[str], words: list[str]) -> Link:
     """The link of a command that has no other: what ends the command ends what runs there."""
     link = Link(host, ssh, words, tells=True)
@@ -232,7 +242,7 @@ def watch(words: list[str]) -> int:
     """Watch one host, or several side by side. The exit status is that of the watch."""
     own = own_words(words)
     host = value_of(own, HOST, "[USER@]HOST")
-    hosts = value_of(own, HOSTS, "FILE")
+    hosts = hosts_of(own)
     check(words, HOST if hosts is None else HOSTS)
     own, looks = without_looks(own)
     ssh, rest = split(own)
@@ -240,9 +250,7 @@ def watch(words: list[str]) -> int:
     if hosts is not None:
         # Not earlier: most watches are of one host.
         from . import far_hosts  # pylint: disable=import-outside-toplevel
-        if host is not None:
-            raise Unusable(f"{HOST} and {HOSTS} exclude each other: write it into the file, too")
-        return far_hosts.watch(hosts, ssh, rest, file)
+        return far_hosts.watch(hosts, ssh, rest)
     host = checked(host)
     if file and file != "-":
         RecordFile(file).close()

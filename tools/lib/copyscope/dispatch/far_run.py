@@ -11,11 +11,14 @@ from pathlib import Path
 
 from copyscope import cli
 from copyscope.common.errors import CommandError, Refused, Unusable, shown
+from copyscope.common.text import bytes_text, rate_text
 from copyscope.files.record_file import RecordFile, new_in_runs
-from copyscope.records import documents
+from copyscope.records import copies, documents
 from copyscope.records.load import record_of
+from copyscope.records.run_record import Record
+from copyscope.report.times import moved_bytes
 
-from . import far, run
+from . import far, far_hosts, run
 
 MOST_BYTES = 1 << 28
 
@@ -39,7 +42,6 @@ GUESTS = "guests are of this host"
 WORKS = {
     "run": Work(run.NAME, record_of, run.report, {
         **dict.fromkeys(("--kernel", "--arch", "--modules", "--counters"), GUESTS),
-        "--alternate": "starts take turns on this host alone",
         **dict.fromkeys(("--far", "--role"), "it is of --path peer")}),
     # Its program alone prints a report.
     "baseline": Work("baseline", check_baseline, lambda said, _: f"{said.splitlines()[-1]}\n"),
@@ -87,10 +89,45 @@ def keep(work: Work, text: str, host: str, file: str) -> None:
         out.write(text)
 
 
+HEADS = ["host", "kernel", "received", "copies/byte", "rate", "laws broken"]
+
+
+def row_of_run(host: str, found: tuple[Record, str]) -> list[str]:
+    """The line of a host that made a run."""
+    record, gbps = found[0], found[0].throughput_gbps
+    made, missing = copies.copied(copies.amounts([record]))
+    return [host, record.kernel, bytes_text(moved_bytes(record)),
+            "-" if made is None else f"{'>= ' if missing else ''}{copies.number(made)}",
+            "-" if gbps is None else rate_text(gbps), str(len(record.broken_laws()))]
+
+
+def on_each(hosts: str, words: list[str]) -> int:
+    """Make the run on each host, keep their records, and print a row for each."""
+    ssh, rest = far.split(words)
+
+    def ask(link: far.Link) -> tuple[int, tuple[Record, str] | None]:
+        status, said = told(link)
+        if not said:
+            return status, None
+        text, file = said.decode(errors="surrogateescape"), place(link.host)
+        keep(WORKS["run"], text, link.host, file)
+        return status, (record_of(text, Path(file)), file)
+
+    answers = far_hosts.asked(hosts, ssh, ["run", *rest, far.RECORD, "-"], ask)
+    status = far_hosts.tell(answers, HEADS, row_of_run, range(2, len(HEADS)))
+    for each in answers:
+        if each.record:
+            print(f"{run.WHERE:14} {shown(each.record[1])}")
+    return status
+
+
 def act(word: str, words: list[str]) -> int:
     """Do it there, keep its record and print its report. The exit status is that of the program."""
     work = WORKS[word]
     check(work, words)
+    hosts = far.hosts_of(words) if word == "run" else None
+    if hosts is not None:
+        return on_each(hosts, words)
     host = far.checked(cli.value_of(words, far.HOST, "[USER@]HOST"))
     ssh, rest = far.split(words)
     file = cli.value_of(words, far.RECORD, "record.json") or place(host)

@@ -63,7 +63,8 @@ def run(name: str, words: tuple[str, ...], seconds: float, passes: str = launch.
 
 def start(asked: Asked, number: int) -> Record:
     """One start."""
-    placed = any(each.split("=")[0] == CPUS for each in asked.words)
+    # Which processors another host has is not known here.
+    placed = any(each.split("=")[0] in (CPUS, "--host") for each in asked.words)
     # Of six starts each place has three.
     block = asked.blocks_ms[number // 2 % len(asked.blocks_ms)]
     record = run(asked.variants, ("--alternate", asked.variants, "--block", str(block),

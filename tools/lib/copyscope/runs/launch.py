@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from copyscope.cli import value_of
 from copyscope.common.errors import CommandError, Refused, Unusable
 from copyscope.common.programs import kill_with_parent
 from copyscope.common.tables import PATHS_OF_NICS
@@ -25,6 +26,8 @@ EXIT_FINE, EXIT_USAGE, EXIT_REFUSED, EXIT_BLIND = 0, 2, 3, 4
 PATIENCE_S, GUEST_PATIENCE_S = 60, 600
 # Over two hosts trace_run itself waits for the other one, and says what it waited for in vain.
 PEER_PATIENCE_S = 240
+# A run on another host, as tools/trace_run starts it.
+FAR = [sys.executable, "-SB", "tools/lib/launch.py", "copyscope.dispatch.far_run", "run"]
 # How often who looks at a run while it is made does so.
 LOOK_S = 0.02
 Look = Callable[[], None]
@@ -48,10 +51,18 @@ class Outcome:
     said: str = ""              # the record, of a run that was given no file for it
 
 
+def is_far(run: Run) -> bool:
+    """Whether both ends are on another host."""
+    words = list(run.arguments)
+    return value_of(words, "--host", "[USER@]HOST") is not None and \
+        value_of(words, "--path", "veth") != "peer"
+
+
 def command_of(run: Run, record: Path | None, seconds: float, kernel: str,
                passes: str = BOTH) -> list[str]:
     """Return the command line, without absolute names: records and provenance keep it."""
-    program = ["build/trace_run"] if kernel == HOST else ["tools/trace_run", "--kernel", kernel]
+    program = FAR if is_far(run) else ["build/trace_run"] if kernel == HOST else \
+        ["tools/trace_run", "--kernel", kernel]
     # Without probes there is one pass to begin with.
     one = [] if passes == BOTH or "--no-probes" in run.arguments else ["--pass", passes]
     long = [] if "--messages" in run.arguments else ["--seconds", f"{seconds:g}"]
