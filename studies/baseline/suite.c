@@ -55,11 +55,16 @@ void suite_arrange(struct suite *s)
 				};
 }
 
-static void tell(const struct suite *s, const char *doing, int at)
+/* A bar of all that is proved and timed: @done rows before this one. */
+static void tell(const struct suite *s, const char *doing, int at, int done)
 {
+	static const char full[] = "########################", none[] = "........................";
+	int steps = s->row_count * (1 + s->settings.protocol.rounds), bar = sizeof(full) - 1;
+	int part = bar * done / steps;
+
 	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "\r\033[K%s %d of %d: %s", doing, at + 1, s->row_count,
-			s->rows[at].row->title);
+		fprintf(stderr, "\r\033[K[%.*s%.*s] %s %d of %d: %s", part, full, bar - part, none, doing, at + 1,
+			s->row_count, s->rows[at].row->name);
 }
 
 static void prove(struct suite *s, struct outcome *o)
@@ -156,12 +161,12 @@ void suite_run(struct suite *s)
 
 	find_levels(s);
 	for (int i = 0; i < s->row_count; i++) {
-		tell(s, "proving", i);
+		tell(s, "proving", i, i);
 		prove(s, &s->rows[i]);
 	}
 	for (int round = 0; round < s->settings.protocol.rounds; round++)
 		for (int i = 0; i < s->row_count; i++) {
-			tell(s, "timing", i);
+			tell(s, "timing", i, (round + 1) * s->row_count + i);
 			began = now_s();
 			measure_time(&s->rows[i], &s->settings.protocol, &s->machine);
 			s->rows[i].seconds += now_s() - began;

@@ -32,7 +32,7 @@ from copyscope.model.changes import (
 from copyscope.model.choice import LEAVE, PAYS, UNDECIDED, Route, Sends, back, choose
 from copyscope.model.costs import Costs
 from copyscope.runs import baseline as baseline_runs, launch
-from copyscope.runs.baseline import joined, lacks_alone
+from copyscope.runs.baseline import bad_rows, joined
 from copyscope.sweep import sizes_from
 from helpers import alternated, schemas, watches
 from helpers.baselines import MACHINE, baseline, row
@@ -290,10 +290,25 @@ def test_a_ring_that_might_pay_leaves_no_advice_open():
 
 def test_a_row_that_a_kernel_refuses_is_no_failure_if_it_is_optional():
     rows = [row("cpu-copy", 1.0), row("cpu-ring", 1.0) | {"status": "not_measured"}]
-    assert lacks_alone(json.dumps({"rows": rows}).encode(), RING_ROWS)
+    assert bad_rows(json.dumps({"rows": rows}).encode(), RING_ROWS) == []
     rows[0]["status"] = "invalid"
-    assert not lacks_alone(json.dumps({"rows": rows}).encode(), RING_ROWS)
-    assert not lacks_alone(b"", RING_ROWS)
+    assert bad_rows(json.dumps({"rows": rows}).encode(), RING_ROWS) == ["cpu-copy"]
+    assert bad_rows(b"", RING_ROWS) is None
+
+
+def test_rows_that_were_disturbed_are_measured_again_alone(monkeypatch):
+    asked = []
+
+    def run(command: list[str], **_more: object) -> SimpleNamespace:
+        names = [word for before, word in zip(command, command[1:]) if before == "--only"]
+        asked.append(names)
+        status = "invalid" if len(asked) == 1 else "valid"
+        rows = [row(name, len(asked)) | {"status": status if name == "cpu-file" else "valid"} for name in names]
+        return SimpleNamespace(returncode=int(status == "invalid"), stdout=json.dumps({"rows": rows}).encode())
+    monkeypatch.setattr(baseline_runs.subprocess, "run", run)
+    found = json.loads(baseline_runs.measure(("cpu-copy", "cpu-file"), quick=True))["rows"]
+    assert asked == [["cpu-copy", "cpu-file"], ["cpu-file"]]
+    assert [(each["row"], each["measured"]["value"]) for each in found] == [("cpu-copy", 1), ("cpu-file", 2)]
 
 
 def way(found: Route, path: str = "nic") -> Way:

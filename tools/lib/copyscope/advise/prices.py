@@ -63,7 +63,8 @@ def of_machine(record: Watched, named: Path | None, live: bool, host: str = "",
                        "and give --baseline FILE")
     if os.geteuid() != 0 and not host:
         raise Refused("measuring prices needs root; or give --baseline FILE")
-    print(f"advise: measuring what sends cost on {shown(host) or 'this machine'}, once",
+    print(f"advise: measuring what sends cost on {shown(host) or 'this machine'}, once, in "
+          f"{baseline.LEAST_TURNS} or {baseline.TURNS} turns",
           file=sys.stderr, flush=True)
     said = baseline.measure_in_turn(ROWS, OPTIONAL_ROWS, far_words(host, ssh))
     Costs(documents.parse_json(said, "the baseline"), "the baseline").check_machine(record)

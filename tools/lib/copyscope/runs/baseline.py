@@ -8,14 +8,11 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from copyscope.common.errors import CommandError, Refused
 from copyscope.common.programs import kill_with_parent
 from copyscope.common.tree import BUILD, ROOT
 from copyscope.records import documents
-
-from .launch import bar, overwrite
 
 PROGRAM = BUILD / "baseline"
 # What measures another host.
@@ -63,30 +60,43 @@ def check_built() -> None:
         raise Refused("build/baseline is not there: run make first")
 
 
-def lacks_alone(record: bytes, optional: Iterable[str]) -> bool:
-    """Could only these rows not be measured, as the kernel has no such thing?"""
+def bad_rows(record: bytes, optional: Iterable[str]) -> list[str] | None:
+    """The rows of a record that must be measured again: but for optional ones, if the kernel has no
+    such thing; None if it is no record."""
     try:
         rows = json.loads(record)["rows"]
     except (ValueError, KeyError):
-        return False
-    bad = {row["row"]: row["status"] for row in rows if row["status"] != "valid"}
-    return bad.keys() <= set(optional) and set(bad.values()) <= {"not_measured"}
+        return None
+    return [row["row"] for row in rows if row["status"] != "valid" and not
+            (row["row"] in optional and row["status"] == "not_measured")]
+
+
+def replaced(record: bytes, again: bytes) -> bytes:
+    """A record with the rows that another has, too, as that has them."""
+    whole, rows = json.loads(record), {row["row"]: row for row in json.loads(again)["rows"]}
+    whole["rows"] = [rows.get(row["row"], row) for row in whole["rows"]]
+    return json.dumps(whole).encode()
 
 
 def measure(rows: Iterable[str], quick: bool, optional: Iterable[str] = (),
             more: Iterable[str] = (), program: tuple[Path | str, ...] = (PROGRAM,)) -> bytes:
-    """Measure rows; the record, of which all are valid, but for optional ones that this kernel
-    refuses."""
+    """Measure rows, and those again that are not valid; the record, of which all are, but for
+    optional ones that this kernel refuses."""
     check_built()
-    words = [*more, *words_of([*rows, *optional], quick)]
+    wanted, record = [*rows, *optional], b""
     for _ in range(ATTEMPTS):
+        words = [*more, *words_of(wanted, quick)]
         done = subprocess.run([*program, *words], check=False, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, preexec_fn=kill_with_parent())
-        if done.returncode == 0 or lacks_alone(done.stdout, optional):
-            return done.stdout
-        if done.returncode != INVALID:
+        bad = bad_rows(done.stdout, optional)
+        if bad is None or done.returncode not in (0, INVALID):
+            record = done.stdout
             break
-    raise Failed(f"the baseline: {invalid_rows(done.stdout)}",
+        record = replaced(record, done.stdout) if record else done.stdout
+        if not bad:
+            return record
+        wanted = bad
+    raise Failed(f"the baseline: {invalid_rows(record)}",
                  done.returncode if done.returncode > 0 else INVALID)
 
 
@@ -113,22 +123,6 @@ def measure_in_turn(rows: tuple[str, ...], optional: tuple[str, ...] = (),
         spent = time.monotonic() - began
         if len(turns) >= LEAST_TURNS and spent * (len(turns) + 1) / len(turns) > MOST_SECONDS:
             break
-        turns.append(measure(rows, quick=True, optional=optional, more=(*ONCE, *far), program=FAR)
-                     if far else one_turn(rows, optional, len(turns)))
-    overwrite("")
+        turns.append(measure(rows, quick=True, optional=optional, more=(*ONCE, *far),
+                             program=FAR if far else (PROGRAM,)))
     return joined(turns)
-
-
-def one_turn(rows: tuple[str, ...], optional: tuple[str, ...], number: int) -> bytes:
-    """A record of all rows, measured one by one, with a bar."""
-    whole: dict[str, Any] = {}
-    all_of = (*rows, *optional)
-    for place, row in enumerate(all_of):
-        overwrite(f"{bar(place, len(all_of))} prices, turn {number + 1} of "
-                  f"{LEAST_TURNS} to {TURNS}: {row}")
-        required = () if row in optional else (row,)
-        found = json.loads(measure(required, quick=True, optional=() if required else (row,),
-                                   more=ONCE))
-        whole.setdefault("rows", []).extend(found.pop("rows"))
-        whole = {**found, **whole}
-    return json.dumps(whole).encode()
