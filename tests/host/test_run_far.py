@@ -73,7 +73,9 @@ def test_starts_of_turns_are_made_there(tmp_path):
     done = run("--alternate", "A1-plain,A3", 4096, 1, "--starts", 1, "--every", 0, "--seconds", 0.1, "--json", file)
     found = json.loads(file.read_text())
     assert done.returncode == 0 and "beside A1-plain" in done.stdout and not done.stderr, done.stderr
-    assert [each["copies_per_byte"] for each in found["counted"]] == [2, 2] and found["starts"][0]["ends"] is None
+    plain, reference = (each["copies_per_byte"] for each in found["counted"])
+    # What is sent again by reference is copied again on arrival.
+    assert plain == 2 and 2 <= reference < 2.1 and found["starts"][0]["ends"] is None
     assert HERE not in file.read_text() and "me@lab2" in found["command"] and not left_there()
 
 

@@ -7,6 +7,7 @@ import json
 import math
 import random
 from statistics import median
+from types import SimpleNamespace
 
 import pytest
 
@@ -211,9 +212,22 @@ def test_starts_are_apart_in_time(monkeypatch):
     monkeypatch.setattr(runs, "start", one)
     monkeypatch.setattr(runs.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(runs.time, "sleep", lambda s: now.__setitem__(0, now[0] + s))
-    runs.make_starts(runs.Asked("A1,A3", (), 3, 3, 1.0, every_s=4), lambda _: None)
-    runs.make_starts(runs.Asked("A1,A3", (), 2, 2, 1.0), lambda _: None)
+    runs.make_starts(runs.Asked("A1,A3", (), 3, 3, 1.0, (1, 3), every_s=4), lambda _: None)
+    runs.make_starts(runs.Asked("A1,A3", (), 2, 2, 1.0, (1, 3)), lambda _: None)
     assert began == [0, 4, 8, 9, 10]
+
+
+@pytest.mark.parametrize("size, blocks", [(65536, [2, 2, 6]), (262144, [20, 20, 40])])
+def test_blocks_of_large_messages_are_long(monkeypatch, size, blocks):
+    made = []
+
+    def run(_name, words, seconds):
+        made.append((int(words[words.index("--block") + 1]), seconds))
+        return SimpleNamespace(bytes=size, at=lambda _key: False)
+    monkeypatch.setattr(runs, "run", run)
+    monkeypatch.setattr(runs, "check_complete", lambda _record: None)
+    runs.make_starts(runs.Asked("A1,A3", ("--ipv6", str(size), "1"), 3, 3, 1.0), lambda _: None)
+    assert made == [(2, runs.LEAST_S), *((block, 1.0) for block in blocks)]
 
 
 def test_words_of_each_run_are_passed_on_and_others_are_not():

@@ -87,7 +87,7 @@ static const struct argp_option option_table[] = {
 	{ "seconds", KEY_SECONDS, "S", 0, "stop after S seconds (default 2)", 1 },
 	{ "alternate", KEY_ALTERNATE, "LIST", 0,
 	  "in place of VARIANT: two to 8, with commas, take turns in each connection, and are compared", 1 },
-	{ "block", KEY_BLOCK, "MS", 0, "how long an end works in a turn, about (default 2 and 6, each in two starts)", 1 },
+	{ "block", KEY_BLOCK, "MS", 0, "how long an end works in a turn, about (default 2 and 6, from 128 KiB on 20 and 40, each in two starts)", 1 },
 	{ "starts", KEY_STARTS, "N", 0, "how often the two ends start, for S seconds each (default 6 of 1 s, up to 30 until it is decided)", 1 },
 	{ "every", KEY_EVERY, "S", 0, "of --alternate: seconds from one start to the next, at least (default 12)", 1 },
 	{ "memlock", KEY_MEMLOCK, "BYTES", 0,

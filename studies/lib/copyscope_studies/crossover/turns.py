@@ -11,7 +11,7 @@ from copyscope.common.outcomes import inverse, sharp
 from copyscope.common.spread import Spread
 from copyscope.records import turns
 from copyscope.runs import alternation, paths
-from copyscope.runs.alternation import LEAST_STARTS, MOST_STARTS, Asked
+from copyscope.runs.alternation import LEAST_STARTS, MOST_STARTS, Asked, blocks_of
 
 from .runs import PROCESSOR_TIME, TIME, Effort, Judge, Side, Workload
 from .search import TimeUp, verdict
@@ -37,7 +37,7 @@ class Turns(Judge):
         """Starts at a size."""
         first, second = self.sides
         return Asked(f"{first.variant},{second.variant}", (*self.words(size), *first.words),
-                     least, most, seconds, cost=COSTS[self.quantity])
+                     least, most, seconds, blocks_of(size), cost=COSTS[self.quantity])
 
     def why_not(self, size: int) -> str:
         """Why these two take no turns; "" if they do."""

@@ -48,7 +48,7 @@ def act(words: list[str]) -> int:
     least, most = (options.starts,) * 2 if options.starts else \
         (runs.LEAST_STARTS, runs.MOST_STARTS)
     wanted = runs.Asked(options.alternate, tuple(rest), least, most, options.seconds,
-                        (options.block,) if options.block else runs.BLOCKS_MS,
+                        (options.block,) if options.block else (),
                         every_s=options.every)
     launch.check_built(launch.HOST)
     with ExitStack() as stack:

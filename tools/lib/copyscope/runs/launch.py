@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from copyscope.cli import value_of
 from copyscope.common.errors import CommandError, Refused, Unusable
 from copyscope.common.programs import kill_with_parent
 from copyscope.common.tables import PATHS_OF_NICS
@@ -53,9 +52,7 @@ class Outcome:
 
 def is_far(run: Run) -> bool:
     """Whether both ends are on another host."""
-    words = list(run.arguments)
-    return value_of(words, "--host", "[USER@]HOST") is not None and \
-        value_of(words, "--path", "veth") != "peer"
+    return bool(word_after(run, "--host")) and word_after(run, "--path") != "peer"
 
 
 def command_of(run: Run, record: Path | None, seconds: float, kernel: str,
@@ -72,8 +69,10 @@ def command_of(run: Run, record: Path | None, seconds: float, kernel: str,
 
 def word_after(run: Run, option: str) -> str:
     """The value of an option of a run; "" if it has none."""
-    words = run.arguments
-    return words[words.index(option) + 1] if option in words else ""
+    for word, after in zip(run.arguments, (*run.arguments[1:], "")):
+        if word == option or word.startswith(f"{option}="):
+            return after if word == option else word.partition("=")[2]
+    return ""
 
 
 def guest_options(run: Run, kernel: str) -> list[str]:

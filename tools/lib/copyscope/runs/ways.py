@@ -25,7 +25,7 @@ from copyscope.records.ways import (
     told,
 )
 
-from .alternation import EVERY_S, LEAST_STARTS, Asked, Starts, count
+from .alternation import EVERY_S, LEAST_STARTS, LONG_FROM_BYTES, Asked, Starts, blocks_of, count
 from .alternation_document import counted, decided, interval
 
 SCHEMA = "copyscope.ways/1"
@@ -36,7 +36,7 @@ GROUPS = ((PLAIN, IN_PIECES, "A2", "A3-whole", FROM_FILE, "sendfile", "splice", 
 SIZES = (64, 4096, 16384, 65536, 262144, 1 << 20)
 COUNTED_BYTES = 65536
 # Eight ways make a round: shorter turns than of two, and as many rounds in a start.
-SECONDS, BLOCKS_MS, BUDGET_S = 0.4, (1, 3), 80.0
+SECONDS, LONG, BLOCKS_MS, BUDGET_S = 0.4, 4, (1, 3), 80.0
 MOST_STARTS = 60
 # Of the budget: for all ways at once; the rest is for those that are undecided then.
 FIRST_SHARE = 0.6
@@ -127,10 +127,16 @@ def bases_of(group: tuple[str, ...]) -> tuple[int, ...]:
                  for way, name in enumerate(group))
 
 
+def seconds_of(size: int) -> float:
+    """How long a start takes: some rounds of its blocks."""
+    return SECONDS * (LONG if size >= LONG_FROM_BYTES else 1)
+
+
 def job_of(place: Place, size: int, group: tuple[str, ...]) -> Job:
     """Nothing is made yet."""
-    return Job(Starts(Asked(",".join(group), place.words(size), LEAST_STARTS, MOST_STARTS, SECONDS,
-                            BLOCKS_MS, bases=bases_of(group), every_s=EVERY_S)), size, group)
+    asked = Asked(",".join(group), place.words(size), LEAST_STARTS, MOST_STARTS, seconds_of(size),
+                  blocks_of(size, BLOCKS_MS), bases=bases_of(group), every_s=EVERY_S)
+    return Job(Starts(asked), size, group)
 
 
 def begun(found: Found, place: Place, size: int, group: tuple[str, ...]) -> Job | None:
@@ -192,10 +198,13 @@ def sharpen(found: Found, place: Place, until: float, tell: Callable[[str], None
     cells = [(each["processor_time"]["more_starts"] or MOST_REPEATS, each["bytes"], name)
              for name, rows in found.rows.items() for each in rows
              if each["processor_time"]["outcome"] == UNDECIDED]
-    # A start is that long at least, and as much again is around it.
-    fit = int((until - time.monotonic()) / (2 * SECONDS * LEAST_STARTS))
-    jobs = {(name, size): job_of(place, size, (BASES[SOURCES[name]], name))
-            for _, size, name in sorted(cells)[:max(0, fit)]}
+    left_s = until - time.monotonic()
+    jobs: dict[tuple[str, int], Job] = {}
+    for _, size, name in sorted(cells):
+        # A start is that long at least, and as much again is around it.
+        left_s -= 2 * seconds_of(size) * LEAST_STARTS
+        if left_s >= 0:
+            jobs[name, size] = job_of(place, size, (BASES[SOURCES[name]], name))
     in_turn(list(jobs.values()), until, tell)
     for (name, size), job in jobs.items():
         if job.count < LEAST_STARTS:
