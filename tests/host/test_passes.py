@@ -30,6 +30,16 @@ def begun(where, *words):
         yield run, processes.wait_running(run.pid, counted=where == "counted")
 
 
+def mapped_bytes(run) -> int:
+    """Most bytes of BPF maps that a process of the run has mapped: each fork copies their page tables."""
+    most = 0
+    for pid in {run.pid} | processes.descendants(run.pid):
+        with suppress(OSError):
+            spans = re.findall(r"^(\w+)-(\w+) .*anon_inode:bpf-map$", Path(f"/proc/{pid}/maps").read_text(), re.MULTILINE)
+            most = max(most, sum(int(end, 16) - int(begin, 16) for begin, end in spans))
+    return most
+
+
 def held(run) -> set[str]:
     """BPF programs, maps and links that the processes of a run have open."""
     found = set()
@@ -116,6 +126,7 @@ def test_no_process_holds_a_program_in_the_timed_pass():
         processes.wait_until(lambda: loaded & leftovers.bpf_objects() <= leftovers.bpf_objects_held())
         processes.wait_running(run.pid, counted=True)
         assert held(run) >= {"prog", "map", "link"}, "this test cannot see BPF objects"
+        assert 0 < mapped_bytes(run) < 4 << 20, "room for more sockets than a run has"
     assert run.done.code in records.WELL, run.done.err
 
 
