@@ -13,7 +13,14 @@ from pathlib import Path
 from fuzz.draw import WHOLE, Draw, read
 from helpers.windows import ROOT
 from odd.frame import LIFE
-from odd.suite import Place, ended, stop_none_inside_a_program, watch_subjects, watch_until_all_seen, whole_life
+from odd.suite import (
+    Place,
+    ended,
+    stop_none_inside_a_program,
+    watch_subjects,
+    watch_until_all_seen,
+    whole_life,
+)
 
 
 class Watched(Place):
