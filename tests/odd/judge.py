@@ -181,7 +181,7 @@ def completions(record: dict, truth: dict) -> Iterator[str]:
     if truth["copied"] == truth["completed"]:
         # Or it says itself that it does not know: a packet whose bytes were reshaped before it arrived says COPIED if it
         # is no larger than the MSS (skb_copy_ubufs() of a packet without frags).
-        unknown = sum(each["fate"]["unknown_bytes"] or 0 for each in record["sockets"])
+        unknown = record["total"]["fate"].get("unknown_bytes") or 0
         if late is not None and referenced is not None and late + reshaped + unknown < referenced - truth["dropped"]:
             yield f"all {truth['copied']} sends said COPIED, late_copy {late} of {referenced}"
         if NOT_COPIED.search(said):
