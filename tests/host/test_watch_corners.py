@@ -117,6 +117,24 @@ def test_unix_sockets_that_moved_bytes_are_named_with_their_number(tmp_path):
     assert all("moved no payload over TCP or UDP; what passed" in each for each in all_told(record))
 
 
+# Family, type, protocol.
+UNCOVERED = {"raw sockets": (2, 3, 1), "packet sockets": (17, 3, 0), "vsock sockets": (40, 1, 0), "AF_XDP sockets": (44, 3, 0)}
+# Of those that this kernel has.
+HOLDS = f"""held, names = [], []
+for name, kind in {UNCOVERED}.items():
+    try: held += [socket.socket(*kind) for _ in range(2)]; names.append(name)
+    except OSError: pass
+"""
+
+
+def test_sockets_that_no_book_covers_are_named_by_kind_and_number():
+    told, record = Program("told['held'] = names", before=HOLDS).watched()
+    found = {each["what"]: (each["seen"], each["sockets"]) for each in record["not_covered"]}
+    assert {"raw sockets", "packet sockets"} <= set(told["held"])
+    assert {name: found[name] for name in UNCOVERED} == {
+        name: (True, 2) if name in told["held"] else (False, None) for name in UNCOVERED}
+
+
 def test_a_socket_that_a_command_brings_along_is_its_own(tmp_path):
     file, reads = tmp_path / "record.json", "import os\nn = 0\nwhile n < 130000: n += len(os.read(0, 65536))"
     with socket.create_server(("127.0.0.1", 0)) as listener, \

@@ -109,6 +109,16 @@ def test_what_was_lost_with_a_socket_is_not_to_be_sent_yet(summed):
     assert "accepted, and not sent yet; 1,000 of these were dropped when" in " ".join(text(made).split())
 
 
+def test_completions_that_no_program_saw_and_sends_that_failed_are_told():
+    made = record()
+    made["total"]["counts"] |= {"zerocopy_sends": 20, "completed_sends": 19, "copied_sends": 0}
+    made["total"]["failed_sends"] = {"EIO": 10}
+    assert "20 made, 19 completed" in (said := text(made)) and "no tracepoint tells" in said
+    made["total"] |= {"unseen_completions": 1, "failed_bytes": 120_000}
+    assert "20 made, at least 19 completed" in (said := text(made))
+    assert "10 with EIO" in said and "120 kB were copied for nothing" in said
+
+
 def test_an_interval_is_a_rate(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     assert rows.interval(interval()) == [
