@@ -243,6 +243,15 @@ static __always_inline bool left_before(const struct sk_buff *skb)
 	return skb->skb_iif || (h && h->stacked == (u64)skb);
 }
 
+/* Spliced pages of nobody knows whom that this machine hands on. Without trampolines nobody sees what the kernel then
+ * copies: for a device that cannot gather, before that is handed any. */
+static __always_inline void onward_queued(const struct sk_buff *skb)
+{
+	if (!late_copies_hooked && skb->skb_iif && skb->data_len &&
+	    (page_flags_of(skb) & (SKBFL_ZEROCOPY_ENABLE | SKBFL_SHARED_FRAG)) == SKBFL_SHARED_FRAG)
+		gauge_add(&watch_gauges.spliced_onward, skb->data_len);
+}
+
 /* Before a queue can drop the packet, under the lock of its socket. Payload is never in a packet's linear
  * part here, but for what Fast Open sent with its SYN. */
 SEC("?tp_btf/net_dev_queue")
@@ -263,8 +272,10 @@ int BPF_PROG(departure, const struct sk_buff *skb)
 	/* Without trampolines no program sees a datagram before. */
 	if (!slot && datagrams_wanted && !datagrams_watch && counts_by_tracepoint)
 		slot = datagram_of_run(skb->sk, &place);
-	if (!slot)
+	if (!slot) {
+		onward_queued(skb);
 		return 0;
+	}
 	if (details_wanted)
 		departure_counted(skb, place);
 	if (!skb->data_len || fault_inject == FAULT_SKIP_DEPARTURES)
@@ -342,8 +353,7 @@ static __always_inline void splices_handed(const struct sk_buff *skb, const stru
 	u8 paths = paths_of(dev);
 
 	if (!slot) {
-		/* Without trampolines nobody sees what the kernel then copies. */
-		if (skb->skb_iif && (!late_copies_hooked || paths & WATCH_PATH_OTHER))
+		if (late_copies_hooked && skb->skb_iif && paths & WATCH_PATH_OTHER)
 			gauge_add(&watch_gauges.spliced_onward, skb->data_len);
 		return;
 	}

@@ -147,14 +147,15 @@ def capture_on_lo(truth: Truth) -> Iterator[None]:
     tap.close()
 
 
-@odd()
-def bridge(truth: Truth) -> Iterator[None]:
-    """A bridge in a third namespace."""
+def beyond_bridge(truth: Truth, gathers: bool = True) -> tuple[Child, Far]:
+    """A bridge in a third namespace, whose devices gather, or not, and the sender's end of a connection over it."""
     def bridges(own: Truth, line: Child) -> None:
         line.hear()
         ip("link", "add", "br0", "type", "bridge")
         bring_up("br0")
         for device in ("p0", "p1"):
+            if not gathers:
+                raw.without_scatter_gather(device)
             ip("link", "set", device, "master", "br0")
             bring_up(device)
         line.tell("bridges")
@@ -165,7 +166,13 @@ def bridge(truth: Truth) -> Iterator[None]:
     bring_up("v0", OURS)
     between.tell("devices are there")
     between.hear()
-    far = Far(truth, child)
+    return between, Far(truth, child)
+
+
+@odd()
+def bridge(truth: Truth) -> Iterator[None]:
+    """A bridge in a third namespace."""
+    between, far = beyond_bridge(truth)
     far.zero_copy(1)
     yield
     far.zero_copy(TIMES)

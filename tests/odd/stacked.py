@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable, Iterator
 
 from odd import raw
-from odd.devices import CLEAN, TIMES, veth
+from odd.devices import CLEAN, TIMES, beyond_bridge, veth
 from odd.frame import WHOLE, needed, odd
 from odd.network import OURS, THEIRS, Far, bring_up, elsewhere, ip, own_network, receiver
 from odd.sends import copied_on_arrival, file_of, send_file
@@ -126,6 +126,19 @@ def spliced_to_bridge(truth: Truth) -> Iterator[None]:
     yield
     splices(truth, far, TIMES)
     far.end()
+
+
+@odd()
+def spliced_on_without_scatter_gather(truth: Truth) -> Iterator[None]:
+    """sendfile() of a container to another, over a bridge whose devices take no pages: the kernel copies them there."""
+    between, far = beyond_bridge(truth, gathers=False)
+    truth.never.append(CLEAN)
+    splices(truth, far, 1)
+    yield
+    splices(truth, far, TIMES)
+    far.end()
+    between.tell("end")
+    truth.join(between)
 
 
 def spliced_to_xdp(truth: Truth, flags: int) -> Iterator[None]:

@@ -310,6 +310,17 @@ TEST(what_left_before_packets_were_watched_is_told_apart)
 	book.now.unsent_referenced_bytes = 1000;
 	fate_is(&book, &all, 0, 0, BYTES);
 	assert_int_equal(filled(&book, &all).moved.fate.unwatched, BYTES - 1000);
+	/* Behind veth the others may have been copied, as somebody handed pages on. */
+	book = sent_as(WATCH_KIND_SPLICE);
+	book.slot.pages_unwatched = 1;
+	book.slot.paths = WATCH_PATH_VIRTUAL;
+	book.slot.spliced_queued = book.slot.spliced_handed = BYTES - 1000;
+	for (int onward = 0; onward < 2; onward++) {
+		all = tracepoints;
+		all.no_onward = !onward;
+		fate_is(&book, &all, onward ? 0 : BYTES - 1000, 0, onward ? BYTES : 1000);
+		assert_int_equal(filled(&book, &all).moved.fate.unwatched, 1000);
+	}
 }
 
 /* What was seen to be copied was, and what was seen to be handed to a device on a bus may have been copied if its packet

@@ -289,6 +289,7 @@ struct watch_fate watch_fate_of(const struct watch_book *book, const struct watc
 	if (!(book->flags & WATCH_CLOSED))
 		fate.held = least(book->now.unsent_referenced_bytes, fate.unknown);
 	if (book->slot.pages_unwatched || !hooked->packets)
-		fate.unwatched = fate.unknown - fate.held;
+		/* A device was seen to take the others, which may have been copied behind it. */
+		fate.unwatched = less(fate.unknown - fate.held, splices_uncopied(book, &all, m) ? 0 : book->slot.spliced_handed);
 	return fate;
 }
