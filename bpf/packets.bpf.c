@@ -243,15 +243,6 @@ static __always_inline bool left_before(const struct sk_buff *skb)
 	return skb->skb_iif || (h && h->stacked == (u64)skb);
 }
 
-/* Spliced pages of nobody knows whom that this machine hands on. Without trampolines nobody sees what the kernel then
- * copies: for a device that cannot gather, before that is handed any. */
-static __always_inline void onward_queued(const struct sk_buff *skb)
-{
-	if (!late_copies_hooked && skb->skb_iif && skb->data_len &&
-	    (page_flags_of(skb) & (SKBFL_ZEROCOPY_ENABLE | SKBFL_SHARED_FRAG)) == SKBFL_SHARED_FRAG)
-		gauge_add(&watch_gauges.spliced_onward, skb->data_len);
-}
-
 /* Before a queue can drop the packet, under the lock of its socket. Payload is never in a packet's linear
  * part here, but for what Fast Open sent with its SYN. */
 SEC("?tp_btf/net_dev_queue")
@@ -272,10 +263,8 @@ int BPF_PROG(departure, const struct sk_buff *skb)
 	/* Without trampolines no program sees a datagram before. */
 	if (!slot && datagrams_wanted && !datagrams_watch && counts_by_tracepoint)
 		slot = datagram_of_run(skb->sk, &place);
-	if (!slot) {
-		onward_queued(skb);
-		return 0;
-	}
+	if (!slot)
+		return onward_queued(skb, skb->skb_iif ? page_flags_of(skb) : 0);
 	if (details_wanted)
 		departure_counted(skb, place);
 	if (!skb->data_len || fault_inject == FAULT_SKIP_DEPARTURES)

@@ -5,6 +5,7 @@
 
 #include "bpf/include/book.bpf.h"
 #include "bpf/include/packet_taps.bpf.h"
+#include "bpf/include/queues.bpf.h"
 
 #define IFF_LOOPBACK_FLAG 8
 
@@ -85,6 +86,16 @@ static __always_inline u8 paths_of(const struct net_device *dev)
 	if (is_paired(kind) && has_xdp(other_of_pair(dev)))
 		paths |= WATCH_PATH_XDP;
 	return paths | (hands_on(kind) ? WATCH_PATH_VIRTUAL : WATCH_PATH_OTHER);
+}
+
+/* Spliced pages of nobody knows whom that this machine hands on. Without trampolines nobody sees what the kernel then
+ * copies: for a device that cannot gather, before that is handed any. */
+static __always_inline int onward_queued(const struct sk_buff *skb, u8 flags)
+{
+	if (!late_copies_hooked && skb->data_len &&
+	    (flags & (SKBFL_ZEROCOPY_ENABLE | SKBFL_SHARED_FRAG)) == SKBFL_SHARED_FRAG)
+		gauge_add(&watch_gauges.spliced_onward, skb->data_len);
+	return 0;
 }
 
 #endif
