@@ -162,14 +162,23 @@ def test_copies_of_a_stripped_program_are_told_as_unnamed_until_its_symbols_are_
             folder.rmdir()
 
 
+def processor_seconds(pid: int) -> float:
+    """What a process used so far."""
+    return sum(map(int, processes.stat_of(pid)[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
 # The table of threads has room for 4,096.
 CROWD = 10_000
 
 
 def test_a_process_of_ten_thousand_threads_is_told_within_bounds(tmp_path):
-    record = watched(program_of(tmp_path), "crowd", CROWD, words=("--cpu=4999",))
+    spent: list[float] = []
+    record = watched(program_of(tmp_path), "crowd", CROWD, words=("--cpu=4999",),
+                     between=lambda process: spent.append(processor_seconds(process.pid)))
     check_sums(record)
     use = use_of(record)
+    # The tables are read and emptied again and again: no sample counts twice.
+    assert use["samples"] < 1.3 * 4999 * spent[0]
     # A thread works for a period of the clock, so most of them were found.
     assert CROWD / 2 < use["threads"] <= CROWD + 1
     assert len(use["by_thread"]) == 33 and use["by_thread"][-1]["tid"] is None
