@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # What checks the sources beside the tests: linters, another compiler, sanitizers. Part of the Makefile.
-.PHONY: lint format strict-clang sanitized
+.PHONY: lint format strict-clang sanitized sanitized-programs
 
 ifeq (1,$(WERROR))
 CFLAGS   += -Werror
@@ -39,6 +39,9 @@ $(CLANG_READ): $(BUILD)/clang/%.read: %.c $(BUILD)/programs.skel.h $(BUILD)/test
 -include $(CLANG_READ:.read=.d)
 sanitized: ## build the unit tests with ASan and UBSan into build/sanitized/build
 	+$(Q)$(SANITIZED) $(patsubst build/%,build/sanitized/build/%,$(UNIT_TESTS))
+# Without the collector: a static program has no sanitizers.
+sanitized-programs: ## build what a campaign attacks with ASan and UBSan into build/sanitized/build
+	+$(Q)$(SANITIZED) $(addprefix build/sanitized/build/,watch trace_run workload baseline tests/attacks/parsers)
 compile_commands.json: FORCE ## say how each C file is compiled, for clangd and other tools
 	$(Q)$(MAKE) --no-print-directory -nB V=1 all unit-tests | sed -nE -e 's/[\\"]/\\&/g' -e \
 		's|^(.* -c ([^ ]+) -o ([^ ]+))$$|{"directory": "$(CURDIR)", "file": "\2", "output": "\3", "command": "\1"}|p' | \

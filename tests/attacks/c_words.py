@@ -58,6 +58,8 @@ def attack_program(name: str, lines: list[str], options: list[str], tree) -> cal
     def try_once(case: Case) -> None:
         words = damage([word.replace("_", " ") if "loss_" in word else word
                        for word in case.dice.choice(lines).split()], options, case.dice)
+        # No word leads to another host.
+        words += ["--ssh", "false"] if any(word.startswith("--ho") for word in words) else []
         before = set(os.listdir(case.place))
         # Either it dies of the first attempt, or is refused it and has to say so. The baseline goes
         # on without what it is refused, for a minute.

@@ -261,7 +261,7 @@ static int receive_half(struct peer *p, const struct workload_plan *plan, struct
 	json_decref(half);
 	if (err && r)
 		drop(r);
-	*other = r;
+	*other = err ? NULL : r;
 	return err;
 }
 
