@@ -264,7 +264,7 @@ int BPF_PROG(departure, const struct sk_buff *skb)
 	if (!slot && datagrams_wanted && !datagrams_watch && counts_by_tracepoint)
 		slot = datagram_of_run(skb->sk, &place);
 	if (!slot)
-		return onward_queued(skb, skb->skb_iif ? page_flags_of(skb) : 0);
+		return late_copies_hooked || !skb->skb_iif || !skb->data_len ? 0 : onward_queued(skb, page_flags_of(skb));
 	if (details_wanted)
 		departure_counted(skb, place);
 	if (!skb->data_len || fault_inject == FAULT_SKIP_DEPARTURES)

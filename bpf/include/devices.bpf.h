@@ -92,8 +92,7 @@ static __always_inline u8 paths_of(const struct net_device *dev)
  * copies: for a device that cannot gather, before that is handed any. */
 static __always_inline int onward_queued(const struct sk_buff *skb, u8 flags)
 {
-	if (!late_copies_hooked && skb->data_len &&
-	    (flags & (SKBFL_ZEROCOPY_ENABLE | SKBFL_SHARED_FRAG)) == SKBFL_SHARED_FRAG)
+	if ((flags & (SKBFL_ZEROCOPY_ENABLE | SKBFL_SHARED_FRAG)) == SKBFL_SHARED_FRAG)
 		gauge_add(&watch_gauges.spliced_onward, skb->data_len);
 	return 0;
 }

@@ -177,12 +177,12 @@ def completions(record: dict, truth: dict) -> Iterator[str]:
         if n[name] not in (None, known) and not (n[name] < known and completions_are_least(record["sockets"])):
             yield f"{name} is {known}, told {n[name]}"
     # Of what was reshaped on its way some kernels say COPIED, and others do not.
-    late, reshaped, referenced = n["late_copy"], n["reshaped_referenced_bytes"] or 0, n["tx_reference"]
+    late, reshaped, referenced = n["late_copy"], n["reshaped_referenced_bytes"], n["tx_reference"]
     if truth["copied"] == truth["completed"]:
-        # Or it says itself that it does not know: a packet whose bytes were reshaped before it arrived says COPIED if it
-        # is no larger than the MSS (skb_copy_ubufs() of a packet without frags).
-        unknown = record["total"]["fate"].get("unknown_bytes") or 0
-        if late is not None and referenced is not None and late + reshaped + unknown < referenced - truth["dropped"]:
+        # Where nothing tells of that, the record says that it does not know: a packet whose bytes were reshaped before it
+        # arrived says COPIED if it is no larger than the MSS (skb_copy_ubufs() of a packet without frags).
+        elsewhere = record["total"]["fate"]["unknown_bytes"] or 0 if reshaped is None else reshaped
+        if late is not None and referenced is not None and late + elsewhere < referenced - truth["dropped"]:
             yield f"all {truth['copied']} sends said COPIED, late_copy {late} of {referenced}"
         if NOT_COPIED.search(said):
             yield f"all sends said COPIED: {said}"
