@@ -15,14 +15,19 @@ from helpers.records import ROOT
 pytestmark = records.needs_root
 
 
-@pytest.fixture(name="facts", scope="module")
-def fixture_facts():
-    """All facts but the million connections."""
-    words = [word for each in ("layout", "fields", "packets", "locks", "shared") for word in ("--only", each)]
+def asked(*subjects):
+    """The facts of some subjects."""
+    words = [word for each in subjects for word in ("--only", each)]
     done = subprocess.run([ROOT / "tools/facts", *words, "--json", "-"], capture_output=True, text=True,
                           timeout=120, check=False)
     assert done.returncode == 0 and not done.stderr, done.stderr
     return {(each["name"], each["of"]): each for each in json.loads(done.stdout)["facts"]}
+
+
+@pytest.fixture(name="facts", scope="module")
+def fixture_facts():
+    """All facts but the million connections and the waits."""
+    return asked("layout", "fields", "packets", "locks")
 
 
 def test_fields_lie_apart(facts):
@@ -41,10 +46,16 @@ def test_waits_for_locks_are_counted(facts):
     assert kinds["write-queue"] == 0
 
 
-def test_senders_that_share_a_socket_wait_for_its_lock_and_one_alone_never(facts):
-    waits = {key: each["number"] for key, each in facts.items() if key[0].startswith("shared-")}
-    assert waits["shared-send-waits", "1"] == waits["shared-receive-waits", "1"] == 0 < waits["shared-send-waits", "8"]
-    assert len(waits) == 6 and None not in waits.values()
+def test_senders_that_share_a_socket_wait_for_its_lock_and_one_alone_never():
+    """On a processor that others keep busy, eight senders may take turns for two seconds: asked again then."""
+    for _ in range(3):
+        told = asked("shared")
+        waits = {key: each["number"] for key, each in told.items()}
+        assert len(waits) == 6 and None not in waits.values(), told
+        assert waits["shared-send-waits", "1"] == waits["shared-receive-waits", "1"] == 0, told
+        if waits["shared-send-waits", "8"]:
+            return
+    raise AssertionError(told)
 
 
 def test_a_way_that_sends_eight_times_calls_eight_times():

@@ -7,7 +7,7 @@ from contextlib import closing
 from .fact import OURS, Fact, run, unknown
 from .of_calls import role_of
 from .of_locks import Symbols
-from .tracepoints import Hit, Tracepoint, reach_tracefs
+from .tracepoints import COUNT_ALONE, Hit, Tracepoint, reach_tracefs
 
 # A socket's lock is owned, and who finds it owned sleeps: no spinlock is waited for then, so that
 # lock/contention_begin does not see it.
@@ -33,25 +33,25 @@ def waited(hit: Hit, call: str, symbols: Symbols) -> bool:
 def counted(name: str, call: str, words: str, threads: int, symbols: Symbols) -> Fact:
     """One run, and how often its threads waited for each other."""
     of, how = str(threads), f"{SWITCH} while trace_run {words} ran without probes"
-    seen = waits = 0
+    waits = 0
     # Others may run the workload, too.
     roles: dict[int, bytes] = {}
-    with closing(Tracepoint(SWITCH, OURS, stack=True)) as switches:
+    asleep = f"{OURS} && prev_state & {SLEEPS}"
+    with closing(Tracepoint(SWITCH, OURS, COUNT_ALONE)) as switches, \
+            closing(Tracepoint(SWITCH, asleep, stack=True)) as sleeps:
         def look() -> None:
-            nonlocal seen, waits
-            hits = switches.read()
+            nonlocal waits
+            hits = sleeps.read()
             for pid in {each.pid for each in hits}:
                 roles[pid] = roles.get(pid) or role_of(pid)
-            ours = [each for each in hits if roles[each.pid]]
-            seen += len(ours)
-            waits += sum(waited(each, call, symbols) for each in ours)
+            waits += sum(waited(each, call, symbols) for each in hits if roles[each.pid])
 
-        with switches:
+        with switches, sleeps:
             record = run(words, SECONDS, look)
         look()
-        lost = switches.lost
+        seen, lost = switches.count, sleeps.lost
     if lost or not seen:
-        return unknown([(name, of, MEANS[name])], how, f"{lost} switches found no room in the ring"
+        return unknown([(name, of, MEANS[name])], how, f"{lost} sleeps found no room in the ring"
                        if lost else "no switch of the workload was seen")[0]
     messages = record["experiment"]["workload"]["messages"]
     return Fact(name, of, waits, MEANS[name], f"{how}: {messages} messages, {seen} switches")

@@ -9,6 +9,7 @@ import mmap
 import os
 import re
 import struct
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +26,8 @@ ENABLE, DISABLE, SET_FILTER = 0x2400, 0x2401, 0x40082406
 RECORD_LOST, RECORD_SAMPLE = 2, 9
 HEAD_AT, TAIL_AT = 1024, 1032
 RING_PAGES = 4096
+# A period that no count reaches: hits are counted, and none is written into the ring.
+COUNT_ALONE = 1 << 62
 # Marks between the parts of a stack, such as PERF_CONTEXT_KERNEL, are the last 4095 addresses.
 FIRST_MARK = (1 << 64) - 4095
 FIELD = re.compile(r"field:[^;]*?(\w+)(?:\[\w*\])?;\s*offset:(\d+);\s*size:(\d+);\s*signed:(\d);")
@@ -155,6 +158,12 @@ class Tracepoint:
     def read(self) -> list[Hit]:
         """All hits that were not read yet."""
         return [hit for each in self.rings for hit in each.read()]
+
+    @property
+    def count(self) -> int:
+        """Hits since it began, those that a period or a full ring left out, too."""
+        return sum(int.from_bytes(os.read(each.descriptor, 8), sys.byteorder)
+                   for each in self.rings)
 
     @property
     def lost(self) -> int:
