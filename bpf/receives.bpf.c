@@ -543,7 +543,18 @@ int BPF_PROG(splice_call, struct socket *socket, void *at, struct pipe_inode_inf
 	return 0;
 }
 
-/* Without an error .length is what was mapped, with one what the process asked for. */
+/* A map passes an urgent byte that is in line, and no receive may come before SO_OOBINLINE is changed. */
+static __always_inline void urgent_mapped(struct sock *sk)
+{
+	const struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+	struct watch_book *book = tp && tp->urg_seq ? bpf_sk_storage_get(&watch_books, sk, 0, 0) : NULL;
+
+	if (book)
+		urgent_settle(&book->urgent, tp);
+}
+
+/* The caller holds the socket's lock. Without an error .length is what was mapped, with one what the process asked
+ * for. */
 SEC("?fexit/tcp_zerocopy_receive")
 int BPF_PROG(receive_map, struct sock *sk, struct tcp_zerocopy_receive *zc,
 	     struct scm_timestamping_internal *tss, int ret)
@@ -552,6 +563,8 @@ int BPF_PROG(receive_map, struct sock *sk, struct tcp_zerocopy_receive *zc,
 	struct slot_way *way;
 	u32 place;
 
+	if (urgent_came)
+		urgent_mapped(sk);
 	way = ret ? NULL : way_find(cookie_of(sk), &place);
 	slot = way ? bpf_map_lookup_elem(&slots, &place) : NULL;
 	if (!slot || !found_bytes(zc))

@@ -3,7 +3,7 @@
  * Urgent bytes that leave a TCP socket's queue and are returned by no receive of the stream.
  *
  * A socket knows one urgent byte, the newest. tcp_recvmsg_locked() skips it where it gets to it, unless SO_OOBINLINE is
- * set by then; splices and maps stop before it. Who calls these holds the socket's lock, unless it is closed, or but looks.
+ * set by then, and maps pass it then, too; splices stop before it. Who calls these holds the socket's lock, unless it is closed, or but looks.
  */
 #ifndef COPYSCOPE_URGENT_BPF_H
 #define COPYSCOPE_URGENT_BPF_H
@@ -26,9 +26,12 @@ static __always_inline u32 urgent_way(const struct tcp_sock *tp)
 	return has_flag(tp, bpf_core_enum_value(enum sock_flags, SOCK_URGINLINE)) ? URGENT_IN_LINE : URGENT_APART;
 }
 
-/* A receive that passes the byte clears it, but where it then fails. So does tcp_disconnect(). */
-static __always_inline bool urgent_is_passed(const struct tcp_sock *tp)
+/* A receive that passes the byte clears it, but where it then fails. So does tcp_disconnect(). Who holds no lock may come
+ * while tcp_check_urg() notes the byte. */
+static __always_inline bool urgent_is_passed(const struct watch_urgent *u, const struct tcp_sock *tp)
 {
+	if (tp->urg_seq == u->before)
+		return false;
 	return tp->urg_data ? (s32)(tp->copied_seq - tp->urg_seq) > 0 : tp->bytes_received != 0;
 }
 
@@ -40,6 +43,7 @@ static __always_inline bool urgent_is_fin(const struct tcp_sock *tp)
 
 static __always_inline void urgent_note(struct watch_urgent *u, const struct tcp_sock *tp)
 {
+	u->before = tp->urg_seq;
 	u->due = 1;
 	u->seen = urgent_way(tp);
 	if (!urgent_came)
@@ -60,7 +64,8 @@ static __always_inline void urgent_begin(struct watch_urgent *u, const struct tc
 	if (!tp->urg_data)
 		return;
 	urgent_note(u, tp);
-	u->due = !urgent_is_passed(tp);
+	u->before = ~tp->urg_seq;
+	u->due = !urgent_is_passed(u, tp);
 }
 
 /* A receive may have passed the byte. */
@@ -70,7 +75,7 @@ static __always_inline void urgent_settle(struct watch_urgent *u, const struct t
 		return;
 	urgent_look(u, tp);
 	/* Readers of a closed socket take no lock. */
-	if (!urgent_is_passed(tp) || !__sync_lock_test_and_set(&u->due, 0))
+	if (!urgent_is_passed(u, tp) || !__sync_lock_test_and_set(&u->due, 0))
 		return;
 	if (u->seen == URGENT_APART)
 		u->skipped += !urgent_is_fin(tp);

@@ -458,6 +458,7 @@ struct watch_urgent {
 	unsigned int unsure;	/* left the queue while SO_OOBINLINE changed */
 	unsigned int due;	/* the newest is unread */
 	unsigned int seen;	/* ways that it may be read, so far: enum watch_urgent_way */
+	unsigned int before;	/* urg_seq until TCP has noted the newest */
 };
 
 struct watch_book {
@@ -474,8 +475,8 @@ struct watch_book {
 	unsigned int slot_at;		/* 1 + place in the table; 0: none */
 	unsigned int netns;
 	unsigned int pass;		/* number of the walk that found .holder */
-	unsigned int owner_holds;	/* that walk saw the owner hold it, too */
-	unsigned int addresses_known;
+	unsigned short owner_holds;	/* that walk saw the owner hold it, too */
+	unsigned short addresses_known;
 	unsigned int local_ip[4], remote_ip[4];	/* IPv4 as ::ffff:a.b.c.d */
 	unsigned short local_port, remote_port;	/* host order */
 	unsigned short family;

@@ -200,12 +200,12 @@ def urgent_never_read(truth: Truth) -> Iterator[None]:
     truth.limits["returned"] = (150, 151)
 
 
-def waiting_pages(truth: Truth, a: socket.socket) -> None:
+def waiting_pages(truth: Truth, a: socket.socket, count: int = PAGES, flags: int = 0) -> None:
     """Whole pages wait in the receiver's queue, in copies that were made on arrival."""
-    pages = mmap.mmap(-1, PAGES * mmap.PAGESIZE)
+    pages = mmap.mmap(-1, count * mmap.PAGESIZE)
     pages.write(b"p" * len(pages))
     a.setsockopt(socket.SOL_SOCKET, raw.SO_ZEROCOPY, 1)
-    truth.sent("tx_reference", a.send(pages, raw.MSG_ZEROCOPY))
+    truth.sent("tx_reference", a.send(pages, raw.MSG_ZEROCOPY | flags))
     truth.sums.update({"sends": 1, "asked": 1})
     truth.completions(a, 1)
     copied_on_arrival(truth)
@@ -251,6 +251,21 @@ def mapped(truth: Truth) -> Iterator[None]:
     for _ in range(3):
         waiting_pages(truth, a)
         take_by_map(truth, b, PAGES * mmap.PAGESIZE)
+
+
+@odd()
+def mapped_with_urgent_byte(truth: Truth) -> Iterator[None]:
+    """The last byte of the first page is urgent, and in line while it is mapped alone: no receive skips it."""
+    a, b = truth.pair()
+    yield
+    waiting_pages(truth, a, 1, OOB)
+    waiting_pages(truth, a)
+    b.setsockopt(socket.SOL_SOCKET, socket.SO_OOBINLINE, 1)
+    area = needed(mmap_of_socket, b, (1 + PAGES) * mmap.PAGESIZE)
+    mapped, _, _ = raw.map_received(b, area, (1 + PAGES) * mmap.PAGESIZE)
+    truth.got("rx_map", mapped)
+    b.setsockopt(socket.SOL_SOCKET, socket.SO_OOBINLINE, 0)
+    truth.take(b, (1 + PAGES) * mmap.PAGESIZE - mapped)
 
 
 @odd()
