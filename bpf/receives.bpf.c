@@ -142,17 +142,35 @@ int BPF_PROG(urgent_arrival, struct sock *sk)
 	return 0;
 }
 
+static __always_inline struct watch_book *urgent_book(struct sock *sk, const struct tcp_sock *tp)
+{
+	return tp && tp->urg_seq ? bpf_sk_storage_get(&watch_books, sk, 0, 0) : NULL;
+}
+
 /* @read: what recv(MSG_OOB) returned. */
-static __always_inline void urgent_received(struct sock *sk, int read)
+static __always_inline void urgent_received(struct sock *sk, int read, bool locked)
 {
 	const struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
-	struct watch_book *book = tp && tp->urg_seq ? bpf_sk_storage_get(&watch_books, sk, 0, 0) : NULL;
+	struct watch_book *book = urgent_book(sk, tp);
 
 	if (!book)
 		return;
-	urgent_look(&book->urgent, tp);
+	if (locked)
+		urgent_settle_as(&book->urgent, tp, urgent_way(tp));
+	else
+		urgent_settle(&book->urgent, tp);
 	if (read > 0)
 		__sync_fetch_and_add(&book->urgent.read, read);
+}
+
+/* What tcp_zc_handle_leftover() copies may go past the byte, wherever that is to be read. */
+static __always_inline void urgent_mapped(struct sock *sk)
+{
+	const struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+	struct watch_book *book = urgent_book(sk, tp);
+
+	if (book)
+		urgent_settle_as(&book->urgent, tp, URGENT_IN_LINE);
 }
 
 /* What Fast Open brought with the SYN was copied before there was a book. */
@@ -194,8 +212,8 @@ static __always_inline void receive_stack(u32 place, const struct sock *sk, int 
 	stack_count(place, sk, STACK_BY_RECEIVE, flags & MSG_TRUNC_FLAG ? SITE_rx_discard : SITE_rx_copy, bytes);
 }
 
-/* A call that receives has ended. */
-static __always_inline int receive_ended(struct sock *sk, int ret, int flags)
+/* A call that receives has ended; @locked: it still holds the socket's lock. */
+static __always_inline int receive_ended(struct sock *sk, int ret, int flags, bool locked)
 {
 	struct watch_slot *slot;
 	struct slot_way *way;
@@ -207,7 +225,7 @@ static __always_inline int receive_ended(struct sock *sk, int ret, int flags)
 	if (ret > 0)
 		closed_socket_read(sk);
 	if (urgent_came)
-		urgent_received(sk, (flags & (MSG_OOB_FLAG | MSG_PEEK_FLAG)) == MSG_OOB_FLAG ? ret : 0);
+		urgent_received(sk, (flags & (MSG_OOB_FLAG | MSG_PEEK_FLAG)) == MSG_OOB_FLAG ? ret : 0, locked);
 	if (!rx_copies_hooked && (!(flags & (MSG_TRUNC_FLAG | MSG_PEEK_FLAG)) || ret <= 0))
 		return 0;
 	way = way_find(cookie_of(sk), &place);
@@ -493,7 +511,7 @@ SEC("?tp_btf/sock_recv_length")
 int BPF_PROG(receive_call, struct sock *sk, int ret, int flags)
 {
 	if (is_tcp(sk))
-		return receive_ended(sk, ret, flags);
+		return receive_ended(sk, ret, flags, false);
 	if (!is_udp(sk)) {
 		if (opened_by_walk)
 			uncovered_received(sk, ret);
@@ -510,7 +528,7 @@ SEC("?fexit/tcp_recvmsg_locked")
 int BPF_PROG(receive_exit, struct sock *sk, struct msghdr *msg, size_t size, int flags,
 	     struct scm_timestamping_internal *tss, int *cmsg_flags, int ret)
 {
-	return receive_ended(sk, ret, flags);
+	return receive_ended(sk, ret, flags, true);
 }
 
 /* Of each packet, within tcp_splice_read() and under the lock, unlike that. tcp_read_sock() between the
@@ -541,16 +559,6 @@ int BPF_PROG(splice_call, struct socket *socket, void *at, struct pipe_inode_inf
 	if (slot)
 		call_sized(slot, CALL_RECV_SPLICE, ret);
 	return 0;
-}
-
-/* A map passes an urgent byte that is in line, and no receive may come before SO_OOBINLINE is changed. */
-static __always_inline void urgent_mapped(struct sock *sk)
-{
-	const struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
-	struct watch_book *book = tp && tp->urg_seq ? bpf_sk_storage_get(&watch_books, sk, 0, 0) : NULL;
-
-	if (book)
-		urgent_settle(&book->urgent, tp);
 }
 
 /* The caller holds the socket's lock. Without an error .length is what was mapped, with one what the process asked

@@ -3,7 +3,8 @@
  * Urgent bytes that leave a TCP socket's queue and are returned by no receive of the stream.
  *
  * A socket knows one urgent byte, the newest. tcp_recvmsg_locked() skips it where it gets to it, unless SO_OOBINLINE is
- * set by then, and maps pass it then, too; splices stop before it. Who calls these holds the socket's lock, unless it is closed, or but looks.
+ * set by then; splices stop before it, and a map that passes it returns it. Who calls these may hold no lock: the byte
+ * is settled once, and not before TCP has noted it.
  */
 #ifndef COPYSCOPE_URGENT_BPF_H
 #define COPYSCOPE_URGENT_BPF_H
@@ -50,13 +51,6 @@ static __always_inline void urgent_note(struct watch_urgent *u, const struct tcp
 		urgent_came = 1;
 }
 
-/* A receive has ended: SO_OOBINLINE may be changed before anybody settles. */
-static __always_inline void urgent_look(struct watch_urgent *u, const struct tcp_sock *tp)
-{
-	if (u->due)
-		__sync_fetch_and_or(&u->seen, urgent_way(tp));
-}
-
 /* The window opens. */
 static __always_inline void urgent_begin(struct watch_urgent *u, const struct tcp_sock *tp)
 {
@@ -73,14 +67,22 @@ static __always_inline void urgent_settle(struct watch_urgent *u, const struct t
 {
 	if (!u->due)
 		return;
-	urgent_look(u, tp);
-	/* Readers of a closed socket take no lock. */
+	/* SO_OOBINLINE may be changed before anybody comes who holds the lock. */
+	__sync_fetch_and_or(&u->seen, urgent_way(tp));
 	if (!urgent_is_passed(u, tp) || !__sync_lock_test_and_set(&u->due, 0))
 		return;
 	if (u->seen == URGENT_APART)
 		u->skipped += !urgent_is_fin(tp);
 	else
 		u->unsure += u->seen != URGENT_IN_LINE;
+}
+
+/* A call that still holds the lock has ended: what it passed was read in this way. */
+static __always_inline void urgent_settle_as(struct watch_urgent *u, const struct tcp_sock *tp, u32 way)
+{
+	if (u->due && urgent_is_passed(u, tp))
+		u->seen = way;
+	urgent_settle(u, tp);
 }
 
 /* Before TCP notes that another byte is urgent (tcp_check_urg). Where the one before is next to be read, it is skipped

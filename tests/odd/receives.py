@@ -269,6 +269,18 @@ def mapped_with_urgent_byte(truth: Truth) -> Iterator[None]:
 
 
 @odd()
+def mapped_past_urgent_byte(truth: Truth) -> Iterator[None]:
+    """The last byte of two pages is urgent. One page is mapped, and the other copied into the buffer, past the byte."""
+    a, b = truth.pair()
+    room = ctypes.create_string_buffer(mmap.PAGESIZE)
+    yield
+    waiting_pages(truth, a, 2, OOB)
+    take_by_map(truth, b, 2 * mmap.PAGESIZE, room)
+    truth.send(a, 1900)
+    truth.take(b, 1900)
+
+
+@odd()
 def mapped_nothing(truth: Truth) -> Iterator[None]:
     """TCP_ZEROCOPY_RECEIVE of bytes that lie in no page of their own: recv copies all."""
     a, b = truth.pair()
