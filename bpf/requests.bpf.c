@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which options of sockets tasks of the subject asked for, and were refused: kernel TLS, and SO_ZEROCOPY.
+ * Which options of sockets tasks of the subject asked for, and were refused: kernel TLS, and SO_ZEROCOPY; when
+ * SO_OOBINLINE changes.
  *
  * With trampolines two functions tell that none but such calls pass. No tracepoint does but that of all system calls,
  * which costs each of this machine's, so that it is attached with details alone.
@@ -9,6 +10,7 @@
 
 #define SOL_SOCKET_NUMBER 1
 #define SO_ZEROCOPY_NUMBER 60
+#define SO_OOBINLINE_NUMBER 10
 #define SOL_TCP_NUMBER 6
 #define TCP_ULP_NUMBER 31
 
@@ -59,15 +61,25 @@ int BPF_PROG(ulp_exit, struct sock *sk, const char *name, int ret)
 	return 0;
 }
 
+static __always_inline void urgent_option_set(struct sock *sk)
+{
+	const struct tcp_sock *tp = is_tcp(sk) ? bpf_skc_to_tcp_sock(sk) : NULL;
+	struct watch_book *book = tp ? bpf_sk_storage_get(&watch_books, sk, 0, 0) : NULL;
+
+	if (book)
+		urgent_way_set(&book->urgent, tp);
+}
+
 /* (socket, level, option, value, bytes): the value takes two places. */
 SEC("?fexit/sock_setsockopt")
-int zerocopy_exit(unsigned long long *ctx)
+int BPF_PROG(option_exit, struct socket *socket, int level, int option)
 {
-	const struct socket *socket = (void *)ctx[0];
-	int option = ctx[2], ret = ctx[6];
+	int ret = ctx[6];
 
 	if (option == SO_ZEROCOPY_NUMBER && ret < 0 && request_is_wanted(socket->sk))
 		request_refused(WATCH_REQUEST_ZEROCOPY, ret);
+	if (option == SO_OOBINLINE_NUMBER && urgent_came)
+		urgent_option_set(socket->sk);
 	return 0;
 }
 

@@ -103,7 +103,7 @@ const struct hook hooks[] = {
 	FENTRY(1, "urgent_arrival", "urgent", "sk_send_sigurg", WATCH, PLAIN),
 	FEXIT(3, "mptcp_sent", "MPTCP", "mptcp_sendmsg", WATCH, PLAIN),
 	FEXIT(2, "ulp_exit", "requests", "tcp_set_ulp", WATCH, PLAIN),
-	FEXIT(5, "zerocopy_exit", "requests", "sock_setsockopt", WATCH, PLAIN),
+	FEXIT(5, "option_exit", "requests", "sock_setsockopt", WATCH, PLAIN),
 	WITHOUT(2, "call_refused", "requests", "sys_exit", SYSCALLS, PLAIN),
 	FENTRY(2, "psock_init", "layers", "sk_psock_init", ALWAYS, PLAIN),
 
