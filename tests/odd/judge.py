@@ -181,8 +181,11 @@ def completions(record: dict, truth: dict) -> Iterator[str]:
     if truth["copied"] == truth["completed"]:
         # Where nothing tells of that, the record says that it does not know: a packet whose bytes were reshaped before it
         # arrived says COPIED if it is no larger than the MSS (skb_copy_ubufs() of a packet without frags).
-        elsewhere = record["total"]["fate"]["unknown_bytes"] or 0 if reshaped is None else reshaped
-        if late is not None and referenced is not None and late + elsewhere < referenced - truth["dropped"]:
+        # A packet of it that has pages of a file, too, counts as copied with them.
+        fate = record["total"]["fate"]
+        copied = late + reshaped if None not in (late, reshaped) else \
+            max(late or 0, fate["copied_later_bytes"] or 0) + (fate["unknown_bytes"] or 0)
+        if late is not None and referenced is not None and copied < referenced - truth["dropped"]:
             yield f"all {truth['copied']} sends said COPIED, late_copy {late} of {referenced}"
         if NOT_COPIED.search(said):
             yield f"all sends said COPIED: {said}"
