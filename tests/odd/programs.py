@@ -1,4 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """Every odd program: modules enter theirs into the table when they are imported."""
-from odd import devices, fastopen, layers, lives, many, receives, sends, stacked, states, uring, wrapped  # noqa: F401
+from odd import (  # noqa: F401
+    devices,
+    fastopen,
+    layers,
+    lives,
+    many,
+    receives,
+    sends,
+    stacked,
+    states,
+    uring,
+    wrapped,
+)
 from odd.frame import PROGRAMS  # noqa: F401
