@@ -31,7 +31,7 @@ from copyscope.model.changes import (
 )
 from copyscope.model.choice import LEAVE, PAYS, UNDECIDED, Route, Sends, back, choose
 from copyscope.model.costs import Costs
-from copyscope.runs import baseline as baseline_runs, launch
+from copyscope.runs import baseline as baseline_runs, launch, ways
 from copyscope.runs.baseline import bad_rows, joined
 from copyscope.sweep import sizes_from
 from helpers import alternated, schemas, watches
@@ -449,6 +449,7 @@ def test_turns_settle_an_advice_and_say_if_it_held(monkeypatch, capsys, tmp_path
         return SimpleNamespace(status=0, stderr="", said=json.dumps(
             alternated.record(run.arguments, lambda name, _size: takes.get(name, 1000))))
     monkeypatch.setattr(launch, "make", make)
+    monkeypatch.setattr(ways.time, "sleep", lambda _: None)
     monkeypatch.setattr(launch, "check_built", lambda _: None)
     mine = process(sent(bucket(65536, 100)))
     watch, prices = tmp_path / "watch.json", tmp_path / "prices.json"
