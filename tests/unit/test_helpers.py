@@ -17,7 +17,7 @@ PACKAGES = (ROOT / "tools/lib/copyscope", ROOT / "studies/lib/copyscope_studies"
 # These start programs of ours or of the user: trace_run, the tools, ssh, lmbench.
 OWN = {"common/programs.py", "runs/launch.py", "runs/series.py", "runs/guests.py",
        "peers.py", "claims/command.py", "dispatch/words.py",
-       "dispatch/far.py", "dispatch/manual.py", "dispatch/page.py", "records_cmd/page.py", "advise/command.py",
+       "dispatch/far.py", "dispatch/page.py", "records_cmd/page.py", "advise/command.py",
        "runs/baseline.py", "advised/command.py"}
 
 

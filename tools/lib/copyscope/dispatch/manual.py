@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Write a manual page for each word that has none in docs/, from what its help says.
+"""Write what an install tells of each word, from what its help says: the manual page of one that
+has none in docs/, and completion for shells.
 
-tools/install_tree calls it with the command copyscope and the folder of pages. help2man knows
+tools/install_tree calls it with the command copyscope and the folder share. help2man knows
 neither usage as argparse prints it nor examples and exit statuses of these helps.
 """
 from __future__ import annotations
 
 import itertools
 import re
-import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from copyscope import cli
 from copyscope.common.errors import Unusable
 from copyscope.common.tree import RUNS_FOLDERS
 
-from .words import HELP_S, WORDS, Word
+from .words import WORDS, Word, help_of, script
 
 # What a command's --help prints, be it argparse or argp: usage, options, text around them.
 
@@ -167,6 +167,9 @@ FILES = ((RUNS_FOLDERS.replace(" or ", "\n.TQ\n.I "),
 KINDS = {1: "User Commands", 8: "System Administration"}
 # Pages of one tool under several names.
 SAME = {"run": "trace_run", "list": "copyscope-show", "collect": "copyscope-watch"}
+# Where a shell looks for a file of the command's name.
+COMPLETIONS = {"bash-completion/completions/copyscope": "bash",
+               "zsh/site-functions/_copyscope": "zsh"}
 
 
 def escaped(text: str) -> str:
@@ -235,8 +238,7 @@ def page(name: str, helps: list[Help]) -> str:
 
 def said(program: Path, *words: str) -> Help:
     """What the help of a command says."""
-    done = subprocess.run([program, *words, "--help"], stdin=subprocess.DEVNULL, text=True,
-                          capture_output=True, timeout=HELP_S, check=False)
+    done = help_of(program, *words)
     if done.returncode or not done.stdout:
         raise Unusable(f"{program} has no help: {done.stderr.strip()}")
     return read_help(done.stdout)
@@ -248,10 +250,11 @@ def of_word(word: Word) -> str:
 
 
 def write(words: list[str]) -> int:
-    """Write all pages."""
+    """Write all pages and completions."""
     if len(words) != 2:
-        raise Unusable("give the command copyscope and the folder of the pages")
-    command, pages = map(Path, words)
+        raise Unusable("give the command copyscope and the folder share of the install")
+    command, share = map(Path, words)
+    pages = share / "man"
     commands = {"copyscope": command} | {
         f"copyscope-{word.name}": word.program for word in WORDS if word.name not in SAME}
     for name, program in commands.items():
@@ -261,6 +264,8 @@ def write(words: list[str]) -> int:
     for name, same in SAME.items():
         end = numbered(same)
         (pages / f"man{end}" / f"copyscope-{name}.{end}").symlink_to(f"{same}.{end}")
+    for file, shell in COMPLETIONS.items():
+        (share / file).write_text(script(shell), encoding="utf-8")
     return 0
 
 

@@ -4,6 +4,7 @@ completion for shells that is made of it.
 """
 from __future__ import annotations
 
+import functools
 import re
 import shlex
 import subprocess
@@ -221,14 +222,19 @@ ZSH_CASE = """\
 """
 
 
+@functools.cache
+def help_of(program: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """What the help of a command says; each is asked once."""
+    return subprocess.run([program, *words, "--help"], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=HELP_S, check=False)
+
+
 def options_of(word: Word) -> list[str]:
     """The options that a tool's help lists; none where the tool cannot be started."""
     try:
-        done = subprocess.run([word.program, *word.before, "--help"], stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=HELP_S, check=False)
+        return sorted(set(OPTION.findall(help_of(word.program, *word.before).stdout)))
     except (OSError, subprocess.TimeoutExpired):
         return []
-    return sorted(set(OPTION.findall(done.stdout)))
 
 
 def cases() -> list[tuple[str, list[str]]]:
