@@ -15,8 +15,9 @@ from contextlib import suppress
 import pytest
 
 from copyscope.records.check import check as check_as_readers
-from helpers import leftovers, peers, processes, records
+from helpers import peers, processes, records
 from helpers.books import PRIME_BYTES, PRIME_MESSAGES
+from helpers.machine import Machine
 from helpers.patience import Stopwatch
 
 pytestmark = records.needs_root
@@ -35,26 +36,12 @@ def fixture_hosts():
         yield pair
 
 
-class Before:
-    """BPF objects and processes, to compare with."""
-
-    def __init__(self):
-        self.bpf = leftovers.bpf_objects()
-        processes.become_subreaper(True)
-        self.children = set(processes.children(os.getpid()))
-
-    def check(self, hint=""):
-        """Nothing may be left after a moment."""
-        def gone():
-            alive = processes.reap_orphans(self.children)
-            return not alive and not leftovers.bpf_objects() - self.bpf - \
-                leftovers.bpf_objects_held()
-        try:
-            processes.wait_until(gone, 5)
-        except AssertionError as error:
-            raise AssertionError(f"{hint}: something is left") from error
-        finally:
-            processes.become_subreaper(False)
+@pytest.fixture(scope="module", autouse=True)
+def fixture_orphans():
+    """What a half that was killed leaves running comes to this process."""
+    processes.become_subreaper(True)
+    yield
+    processes.become_subreaper(False)
 
 
 def shell(script: str) -> str:
@@ -82,7 +69,7 @@ HELLO = '{"hello": {"version": "9", "commit": "other", "connection": ""}}'
 ], ids=["missing", "silent", "another build", "a login shell that greets", "no word", "another word",
         "an endless line", "control characters", "hanging", "without the right", "other options"])
 def test_a_far_half_that_cannot_run_is_told_in_one_line(hosts, far, said):
-    before = Before()
+    before = Machine()
     done = hosts.run("A1", *PRIME, "--break", "bounds:2", far=far)
     assert (done.code, done.out) == (REFUSED, ""), done.err
     line, = done.err.splitlines()
@@ -91,7 +78,7 @@ def test_a_far_half_that_cannot_run_is_told_in_one_line(hosts, far, said):
 
 
 def test_a_far_half_that_says_hello_and_no_more_is_told(hosts):
-    before = Before()
+    before = Machine()
     done = hosts.run("A1", *PRIME, "--break", "bounds:2", far=shell(f"{records.TRACE_RUN} \"$@\" | head -n 1"))
     assert (done.code, done.out) == (REFUSED, "")
     line, = done.err.splitlines()
@@ -119,7 +106,7 @@ TAKES = "import socket, sys; s = socket.create_server((sys.argv[1], 9000)); prin
 
 @pytest.mark.parametrize("role", ["sender", "receiver"])
 def test_a_port_that_is_taken_on_either_host_is_told_and_nothing_is_left(hosts, role):
-    before = Before()
+    before = Machine()
     host = hosts.near if role == "sender" else hosts.far
     with subprocess.Popen(host.inside(sys.executable, "-c", TAKES, host.address), stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE) as taken:
@@ -149,7 +136,7 @@ def test_either_half_or_ssh_may_be_killed_at_any_moment(hosts, role):
     seed = random.SystemRandom().randrange(1 << 32)
     dice = random.Random(seed)
     for number in range(KILLS):
-        before = Before()
+        before = Machine()
         near = hosts.start("A3", 65536, 2, "--seconds", 5, "--role", role, "--json", "-")
         far = processes.wait_until(lambda pid=near.pid: peers.far_half(pid))
         moment_s = dice.uniform(0, 1)
@@ -177,7 +164,7 @@ def test_either_half_or_ssh_may_be_killed_at_any_moment(hosts, role):
     ('/^{"half":.*/d', "the partner was lost"),
 ])
 def test_a_half_that_makes_no_sense_leaves_the_record_of_this_host(hosts, tampered, reason):
-    before = Before()
+    before = Machine()
     done = hosts.run("A1", *PRIME, far=shell(f"{records.TRACE_RUN} \"$@\" | sed -u '{tampered}'"))
     assert done.code == FAILED, done.err
     line, = done.err.splitlines()
@@ -198,7 +185,7 @@ def start_long(hosts: peers.Pair, *words):
     each if each in (("near", "stream", "receiver"), ("far", "rr", "sender")) else pytest.param(*each, marks=long)
     for each in itertools.product(("near", "far"), ("stream", "rr"), ("sender", "receiver"))])
 def test_an_interrupt_on_either_host_ends_the_run_in_order_on_both(hosts, who, pattern, role):
-    before = Before()
+    before = Machine()
     near = start_long(hosts, "--pattern", pattern, "--role", role)
     time.sleep(0.5)
     os.kill(near.pid if who == "near" else peers.far_half(near.pid), signal.SIGINT)
@@ -212,7 +199,7 @@ def test_an_interrupt_on_either_host_ends_the_run_in_order_on_both(hosts, who, p
 
 @pytest.mark.parametrize("role", ["sender", pytest.param("receiver", marks=long)])
 def test_a_signal_ends_a_run_in_2_s_whatever_the_far_host_does(hosts, role):
-    before = Before()
+    before = Machine()
     near = start_long(hosts, "--role", role)
     far = peers.far_half(near.pid)
     stopped = set()
@@ -251,7 +238,7 @@ def test_a_signal_ends_a_run_in_2_s_whatever_the_far_host_does(hosts, role):
 
 
 def test_a_signal_ends_the_wait_for_a_far_half_that_is_never_ready(hosts):
-    before = Before()
+    before = Machine()
     # It says hello, and never that it is ready.
     near = hosts.start(*LONG, "--json", "-", far=shell(f"{records.TRACE_RUN} \"$@\" | sed -u '/ready/d'"))
     try:
@@ -270,7 +257,7 @@ def test_a_signal_ends_the_wait_for_a_far_half_that_is_never_ready(hosts):
 
 
 def test_a_signal_while_ssh_connects_ends_it_without_a_record(hosts):
-    before = Before()
+    before = Machine()
     near = hosts.start(*LONG, "--json", "-", far=shell("cat >/dev/null"))
     processes.wait_until(lambda: peers.ssh_of(near.pid))
     time.sleep(0.5)
@@ -282,7 +269,7 @@ def test_a_signal_while_ssh_connects_ends_it_without_a_record(hosts):
 
 @pytest.mark.parametrize("end", ["server", "client"])
 def test_the_record_says_which_end_was_killed(hosts, end):
-    before = Before()
+    before = Machine()
     near = start_long(hosts)
     os.kill(processes.workload_pids(near.pid)[end], signal.SIGKILL)
     done = records.finish(near, 30)
