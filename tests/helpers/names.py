@@ -17,7 +17,6 @@ from copyscope.common.tables import (  # noqa: F401
 ROOT = Path(__file__).resolve().parents[2]
 # Of plain TCP: kernel TLS needs a module, and has laws of its own (tests/guest/test_tls.py).
 VARIANTS = names("variants", tls=False)
-RIGHT_VARIANTS = names("variants", tls=False, overwrites=False)
 LAWS = names("laws", of_runs=True, of_tls=False)
 WATCH_LAWS = names("laws", of_sockets=True)
 OPTION_LAWS = names("laws", of_sockets=False, of_runs=False)

@@ -52,7 +52,7 @@ def is_one_line(done: subprocess.CompletedProcess) -> bool:
 
 
 @pytest.mark.parametrize("name", ["alike", "bench", "campaign", "compare_trees", "fresh",
-                                  "ratios", "run", "start_cost", "watch_cost"])
+                                  "run", "start_cost", "watch_cost"])
 def test_commands_of_the_tests_print_their_help(name):
     done = started(f"tests/{name}", "--help")
     assert done.returncode == 0 and "sage: " in done.stdout and not done.stderr
