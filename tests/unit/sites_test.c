@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Claims about sites and the verdict: how each number is known, and what the run comes to. */
 #include "tests/unit/record_fixture.h"
-#include "userspace/judge/causes.h"
 #include "userspace/judge/counts.h"
 #include "userspace/judge/verdict.h"
 

@@ -69,15 +69,19 @@ TEST(k_and_m_are_powers_of_two_however_they_are_written)
 
 TEST(text_is_folded_at_the_width_of_the_page)
 {
+	/* What is left of 98 columns behind "a: b\xc3\xb6g ", of which a character of two bytes takes one. */
+	char words[] = "b\xc3\xb6g xxxxxxxxxx" "xxxxxxxxxx" "xxxxxxxxxx" "xxxxxxxxxx" "xxxxxxxxxx" "xxxxxxxxxx" "xxxxxxxxxx"
+		       "xxxxxxxxxx" "xxxxxxxxxx" "x sat", *end = words + sizeof(words) - sizeof(" sat");
 	char *text;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
 	assert_non_null(out);
-	/* A character of two bytes takes one column. */
-	print_folded(out, 10, "a: ", "b\xc3\xb6g kitten sat", 3);
-	print_folded(out, 10, "", "indivisible", 2);
+	print_wrapped(out, "a: ", words, 3);
 	fclose(out);
-	assert_string_equal(text, "a: b\xc3\xb6g\n   kitten\n   sat\nindivisible\n");
+	*end = '\0';
+	assert_int_equal(bytes, strlen("a: \n   sat\n") + strlen(words));
+	assert_memory_equal(text + 3, words, strlen(words));
+	assert_string_equal(text + 3 + strlen(words), "\n   sat\n");
 	free(text);
 }

@@ -2,7 +2,6 @@
 /* Books of kernel TLS in a watch: two books balance, from opening balances on, or a law says why not. */
 #include "tests/unit/unit.h"
 #include "userspace/watch/books/books_socket.h"
-#include "userspace/watch/books/books_tls.h"
 
 enum { ESTABLISHED = 1, RECORD = 4093, RECORDS = 23, PRIME = RECORDS * RECORD, LONGER = RECORDS * 22, PLAIN = 529 };
 

@@ -2,8 +2,7 @@
 /* Urgent bytes that receives skip are in no copy, and in each law of receives or in none. */
 #include "tests/unit/unit.h"
 #include "tests/unit/watch_hooks.h"
-#include "userspace/watch/books/books_tally.h"
-#include "userspace/watch/books/watch_judge.h"
+#include "userspace/watch/books/books_socket.h"
 
 /* 7 bytes were unread when the window opened and 300 came; an urgent one was skipped, and 306 were read. */
 static struct watch_book received(void)

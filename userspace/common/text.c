@@ -40,11 +40,6 @@ void rate_text(double bits_per_s, char *text)
 		three_digits(bits_per_s / 1e3, units, 4, text);
 }
 
-void print_wrapped(FILE *out, const char *first, const char *text, int indent)
-{
-	print_folded(out, COLUMNS, first, text, indent);
-}
-
 /* Columns that text takes: a character of UTF-8 takes one. */
 static int width(const char *text, int bytes)
 {
@@ -55,7 +50,7 @@ static int width(const char *text, int bytes)
 	return columns;
 }
 
-void print_folded(FILE *out, int columns, const char *first, const char *text, int indent)
+void print_wrapped(FILE *out, const char *first, const char *text, int indent)
 {
 	int column = width(first, strlen(first)) - (*first == '\n');
 	bool at_start = true;
@@ -64,7 +59,7 @@ void print_folded(FILE *out, int columns, const char *first, const char *text, i
 	while (*text) {
 		int len = strcspn(text, " ");
 
-		if (!at_start && column + 1 + width(text, len) > columns)
+		if (!at_start && column + 1 + width(text, len) > COLUMNS)
 			column = fprintf(out, "\n%*s", indent, "") - 1;
 		else if (!at_start)
 			column += fprintf(out, " ");

@@ -15,7 +15,4 @@ void rate_text(double bits_per_s, char *text);
 /* Prints @first, then @text broken at spaces; further lines are indented by @indent columns. */
 void print_wrapped(FILE *out, const char *first, const char *text, int indent);
 
-/* The same within @columns. */
-void print_folded(FILE *out, int columns, const char *first, const char *text, int indent);
-
 #endif

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "bpf/include/sites.h"
-#include "userspace/judge/sites.h"
 #include "userspace/record/ledger.h"
 #include "userspace/tables/callers.h"
 

@@ -6,7 +6,6 @@
 
 #include "userspace/judge/copied.h"
 #include "userspace/judge/laws.h"
-#include "userspace/judge/sites.h"
 #include "userspace/record/experiment.h"
 
 static uint64_t bytes_at(const struct record *r, enum site site)

@@ -29,7 +29,6 @@
 #include "userspace/common/system/confine.h"
 #include "userspace/common/system/process_numbers.h"
 #include "userspace/common/system/ring_offer.h"
-#include "userspace/run/ends/launch.h"
 #include "userspace/tables/receivers.h"
 #include "userspace/tables/variants.h"
 

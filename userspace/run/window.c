@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "userspace/common/clock.h"
-#include "userspace/record/plan.h"
 #include "userspace/run/ends/ending.h"
 
 static int tell_refusal(const struct record *r, enum backend asked, int err)

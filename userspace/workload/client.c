@@ -9,7 +9,6 @@
 #include "userspace/workload/run.h"
 #include "userspace/workload/stream/endpoint.h"
 #include "userspace/workload/stream/fail.h"
-#include "userspace/workload/stream/stop.h"
 #include "userspace/workload/stream/transfer.h"
 #include "userspace/workload/ways.h"
 

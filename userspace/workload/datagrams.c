@@ -16,7 +16,6 @@
 
 #include "userspace/common/clock.h"
 #include "userspace/workload/stream/endpoint.h"
-#include "userspace/workload/stream/fail.h"
 #include "userspace/workload/stream/stop.h"
 #include "userspace/workload/stream/transfer.h"
 #include "userspace/workload/ways.h"

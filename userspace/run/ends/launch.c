@@ -17,7 +17,6 @@
 
 #include "userspace/common/system/confine.h"
 #include "userspace/common/system/process_numbers.h"
-#include "userspace/record/record.h"
 #include "userspace/run/ends/ending.h"
 
 enum { ARGS_MAX = 40, CHILD_READY = 3, CHILD_GO = 4, TICK_MS = 100 };

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "userspace/common/text.h"
 #include "userspace/watch/books/books_fate.h"
 
 struct figure figure_site(const struct watch_movements *m, enum site site)

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "userspace/common/numbers.h"
-#include "userspace/watch/books/watch_judge.h"
 #include "userspace/watch/report/names.h"
 
 /* A process now and at the line before; one that is not there any more, or has another name, is .gone. */

@@ -4,7 +4,6 @@
 
 #include "userspace/common/json.h"
 #include "userspace/common/printable.h"
-#include "userspace/report/parts_json.h"
 
 static const char *const end_keys[] = { [STACK_WHOLE] = "whole", [STACK_CUT] = "deeper", [STACK_BROKE] = "no frame pointer",
 					[STACK_UNREAD] = "unread", [STACK_OF_KERNEL] = "kernel", [STACK_OF_RING] = "io_uring" };
