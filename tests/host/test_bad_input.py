@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """What trace_run cannot do is told in one line, before anything is touched."""
+import argparse
 import os
 import subprocess
 
 import pytest
 
+from copyscope import cli
 from helpers import leftovers, processes, records
 
 USAGE, REFUSED = 2, 3
@@ -182,20 +184,21 @@ def test_a_mistyped_option_gets_its_neighbour(word, told, place):
 
 @pytest.mark.parametrize("word", ["64 k", "1M B", "64kk", "64Bi", "64G", "64b"])
 def test_a_size_in_other_units_is_explained(word, place):
-    check_refusal(run(place, [records.TRACE_RUN, "A3", word, "1"]), USAGE, place,
-                  f"BYTES '{word}'", "k, KB, KiB are 1024")
-    check_refusal(run(place, [SWEEP, "--variants", "A3", "--sizes", word, "--dry-run"]), USAGE, place,
-                  f"'{word}'", "k, KB, KiB are 1024")
+    explained = "k, KB, KiB are 1024"
+    check_refusal(run(place, [records.TRACE_RUN, "A3", word, "1"]), USAGE, place, f"BYTES '{word}'", explained)
+    with pytest.raises(argparse.ArgumentTypeError, match=f"'{word}'.*{explained}"):
+        cli.number(word)
 
 
 @pytest.mark.parametrize("words, size", [
     (("64k", "64K", "64KB", "64kB", "64kb", "64KiB", "64kib", "65536"), 65536), (("1M", "1m", "1MB", "1MiB", "1024k"), 1 << 20)])
 def test_a_size_has_one_meaning_however_it_is_written(words, size, place):
-    for word in words:
-        # The next word is the one that is refused.
-        check_refusal(run(place, [records.TRACE_RUN, "A1", word, "none"]), USAGE, place, "THREADS 'none'")
-        done = run(place, [SWEEP, "--variants", "A1", "--sizes", word, "--dry-run"])
-        assert done.returncode == 0 and f" A1 {size} 1 " in done.stdout, done
+    """tests/unit/text_test.c has the same words for programs in C."""
+    assert [cli.number(word) for word in words] == [size] * len(words)
+    # The next word is the one that is refused.
+    check_refusal(run(place, [records.TRACE_RUN, "A1", words[-2], "none"]), USAGE, place, "THREADS 'none'")
+    done = run(place, [SWEEP, "--variants", "A1", "--sizes", words[-2], "--dry-run"])
+    assert done.returncode == 0 and f" A1 {size} 1 " in done.stdout, done
 
 
 @records.needs_root

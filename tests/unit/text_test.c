@@ -2,6 +2,7 @@
 /* Numbers read as people write them, and no rounding claims more than was counted. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/unit/unit.h"
 #include "userspace/common/numbers.h"
@@ -50,7 +51,7 @@ TEST(k_and_m_are_powers_of_two_however_they_are_written)
 	} rows[] = {
 		{ "64", 64 }, { "64k", 65536 }, { "64K", 65536 }, { "64KB", 65536 }, { "64kB", 65536 },
 		{ "64KiB", 65536 }, { "64kib", 65536 }, { "1M", 1048576 }, { "1m", 1048576 },
-		{ "1MB", 1048576 }, { "1MiB", 1048576 },
+		{ "1MB", 1048576 }, { "1MiB", 1048576 }, { "64kb", 65536 }, { "1024k", 1048576 },
 		/* None: */
 		{ "64 k", 0 }, { "64kk", 0 }, { "64B", 0 }, { "64Bi", 0 }, { "64iB", 0 }, { "1G", 0 },
 		{ "k", 0 }, { "", 0 },
