@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from copyscope.common.errors import Unusable
 from copyscope.files.record_file import RecordFile, write_whole
 from helpers import processes, records
 from helpers.victims import assert_refused, give_away, snapshot, victim
@@ -143,13 +144,22 @@ NAMERS = {**RECORDERS,
 @pytest.mark.parametrize("tool", NAMERS)
 def test_a_bad_name_is_refused_before_the_run(tmp_path, tool):
     for name, said in bad_names(tmp_path).items():
-        # C and Python refuse each; other tools call what one of these two does.
-        if tool not in ("trace_run", "crossover") and name not in ("link", "there", "nobodys/r.json"):
+        # A tool in Python asks RecordFile.
+        if tool != "trace_run" and name not in ("link", "there", "nobodys/r.json"):
             continue
         before = snapshot(tmp_path)
         # Far less than what a boot or a search takes.
         done = completed([*NAMERS[tool], "--json", f"{tmp_path}/{name}"], timeout=60)
         assert_refused(done, "cannot write", said, "choose another --json FILE")
+        assert snapshot(tmp_path) == before, name
+
+
+@records.needs_root
+def test_a_bad_name_is_refused_in_python_as_in_c(tmp_path):
+    for name, said in bad_names(tmp_path).items():
+        before = snapshot(tmp_path)
+        with pytest.raises(Unusable, match=f"(?s)^cannot write .*{said}.*choose another --json FILE"):
+            RecordFile(f"{tmp_path}/{name}")
         assert snapshot(tmp_path) == before, name
 
 
