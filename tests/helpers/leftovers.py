@@ -2,16 +2,24 @@
 """What a run could leave on the machine: BPF objects, namespaces, interfaces, cgroups, files."""
 from __future__ import annotations
 
+import ctypes
+import errno
 import json
 import os
+import platform
 import re
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
+
+from helpers import processes
 
 # Ubuntu's /usr/sbin/bpftool only works for its own kernel; the real one lies in linux-tools.
 BPFTOOLS = [*Path("/usr/lib").glob("linux-tools*/**/bpftool"), Path("/usr/sbin/bpftool")]
 BPFTOOL_TRIES = 20
+# Commands of bpf(2).
+GET_NEXT_ID = {"prog": 11, "map": 12, "link": 31}
 HELD_ID = re.compile(r"^(prog|map|link)_id:\s*(\d+)$", re.M)
 
 
@@ -27,9 +35,19 @@ def bpf_list(kind: str) -> list[dict]:
     raise AssertionError(f"bpftool {kind} list: {said.stderr or said.stdout}")
 
 
+def bpf_ids(command: int) -> Iterator[int]:
+    """The numbers of all objects of a kind. None is opened, as bpftool does: what is on its way out stays so."""
+    asked = (ctypes.c_uint32 * 3)()
+    while not processes.LIBC.syscall(processes.SYSCALLS[platform.machine()]["bpf"], command, asked, ctypes.sizeof(asked)):
+        asked[0] = asked[1]
+        yield asked[1]
+    if ctypes.get_errno() != errno.ENOENT:
+        raise OSError(ctypes.get_errno(), "the numbers of BPF objects")
+
+
 def bpf_objects() -> set[tuple[str, int]]:
     """Every BPF program, map and link of the machine, as (kind, id)."""
-    return {(kind, each["id"]) for kind in ("prog", "map", "link") for each in bpf_list(kind)}
+    return {(kind, each) for kind, command in GET_NEXT_ID.items() for each in bpf_ids(command)}
 
 
 def bpf_objects_held() -> set[tuple[str, int]]:
