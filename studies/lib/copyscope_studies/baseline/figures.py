@@ -291,11 +291,18 @@ def draw_loops(record: Baseline) -> Figure | None:
     return page.figure
 
 
+def figures_of(record: Baseline) -> Iterator[tuple[str, Figure | None]]:
+    """Each figure by the name of its file; None if the record has nothing for it."""
+    for plan in PLANS:
+        yield plan.file, draw(record, plan)
+    yield "memory-loops", draw_loops(record)
+    yield "rows", draw_rows(record)
+
+
 def draw_all(record: Baseline, folder: Path) -> Iterator[Path]:
-    """Draw and keep every figure that there is data for."""
-    made = [(plan.file, draw(record, plan)) for plan in PLANS] + [
-        ("memory-loops", draw_loops(record)), ("rows", draw_rows(record))]
+    """Draw and keep every figure that there is data for, one after the other: to draw takes long,
+    and a folder or a file that may not be written to is refused before."""
     OutputFolder.at(folder).close()
-    for name, figure in made:
+    for name, figure in figures_of(record):
         if figure:
             yield from drawing.save(figure, folder / name)
