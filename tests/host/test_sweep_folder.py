@@ -2,6 +2,8 @@
 """A sweep touches nothing that is not provably its own, whatever lies in its folder."""
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import shutil
 import subprocess
@@ -9,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from copyscope import sweep as command
 from helpers.records import ROOT, needs_root
 from helpers.victims import assert_refused, give_away, snapshot, victim
 
@@ -36,14 +39,14 @@ def one_run(tmp_path):
     """The words of a sweep of one run."""
     profile = tmp_path / "one.toml"
     profile.write_text(PROFILE)
-    return [str(word) for word in (ROOT / "tools" / "sweep", "--profile", profile, "--repeats", 1,
-                                   "--others-at-most", 1, "--quiet", "--out")]
+    return ["--profile", str(profile), "--repeats", "1", "--others-at-most", "1", "--quiet", "--out"]
 
 
 def sweep(words, out) -> subprocess.CompletedProcess:
-    """Run it into a folder."""
-    return subprocess.run([*words, str(out)], capture_output=True, text=True, check=False,
-                          timeout=120)
+    """Run it into a folder, in this process: to start one takes longer than to refuse a folder."""
+    with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.redirect_stderr(io.StringIO()) as told:
+        status = command.main([*words, str(out)])
+    return subprocess.CompletedProcess(words, status, said.getvalue(), told.getvalue())
 
 
 def begun(out: Path) -> Path:
