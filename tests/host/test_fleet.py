@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.server
+import io
 import json
 import re
 import socket
@@ -14,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from copyscope.fleet import answer, questions
+from copyscope import cli
+from copyscope.fleet import answer, ask, command, questions
 from helpers import foreign, promql
 from helpers.prometheus import backfill, prometheus, series
 from helpers.schemas import faults
@@ -241,11 +243,12 @@ def answering(**how):
         server.shutdown()
 
 
-def told(*words: object) -> tuple[int, str]:
-    """The status and the only line of a command that cannot answer."""
-    done = subprocess.run([TOOL, *map(str, words)], capture_output=True, text=True, check=False, timeout=60)
-    assert not done.stdout and done.stderr.count("\n") == 1, done
-    return done.returncode, done.stderr
+def told(*words: str) -> tuple[int, str]:
+    """The status and the only line of a command that cannot answer, in this process."""
+    with contextlib.redirect_stdout(io.StringIO()) as answered, contextlib.redirect_stderr(io.StringIO()) as line:
+        status = cli.run(command.act, [*words], command.NAME)
+    assert not answered.getvalue() and line.getvalue().count("\n") == 1, line.getvalue()
+    return status, line.getvalue()
 
 
 @pytest.mark.parametrize("url", ["", "host", "ftp://127.0.0.1", "file:///etc/passwd", "http://", "http://[", "http://a:x", "http://a?b",
@@ -279,8 +282,6 @@ def test_nobody_there_is_one_line():
 
 @pytest.mark.parametrize("begin", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"], ids=["silent", "in the middle"])
 def test_a_prometheus_that_hangs_is_one_line(begin, monkeypatch, capfd):
-    from copyscope.fleet import ask, command  # pylint: disable=import-outside-toplevel
-
     monkeypatch.setattr(ask, "PATIENCE_S", 1)
     with socket.create_server(("127.0.0.1", 0)) as server:
         def serve() -> None:
@@ -304,8 +305,6 @@ def test_a_prometheus_that_hangs_is_one_line(begin, monkeypatch, capfd):
     (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n")],
     ids=["status line", "headers", "told to go on", "chunks"])
 def test_a_prometheus_that_drips_is_one_line_in_time(begin, drop, monkeypatch, capfd):
-    from copyscope.fleet import ask, command  # pylint: disable=import-outside-toplevel
-
     monkeypatch.setattr(ask, "PATIENCE_S", 1)
     enough = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as server:
