@@ -20,6 +20,7 @@ struct workload_plan {
 	char variant[32];	/* if some alternate, the first of them */
 	char alternate[192];	/* their names, with commas; empty: none do */
 	int block_ms;		/* then: about how long a turn is */
+	uint64_t answer_every;	/* then: messages after which the receiver answers; 0: only after a turn */
 	char pattern[16];
 	char receiver[16];
 	uint64_t bytes;

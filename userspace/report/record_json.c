@@ -649,6 +649,7 @@ static json_t *alternation_json(const struct record *r)
 		return NULL;
 	o = json_pack("{s:o, s:i, s:I}", "variants", ways_json(p), "asked_ms", p->block_ms, "block_bytes",
 		      (json_int_t)tx->block_bytes);
+	put_if(o, "answer_every", p->answer_every ? json_integer(p->answer_every) : NULL);
 #define PUT_COLUMN(name) put(o, #name, column_json(tx, offsetof(struct block, name)));
 	BLOCK_NUMBERS(PUT_COLUMN)
 #undef PUT_COLUMN

@@ -53,7 +53,7 @@ enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, 
        KEY_JSON, KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_MODULES, KEY_READERS, KEY_SENDERS, KEY_LISTENERS, KEY_CPUS, KEY_MEMLOCK,
        KEY_OPTMEM, KEY_ARCH, KEY_COST, KEY_VERIFY, KEY_BEHAVIOURS, KEY_PASS, KEY_COUNTERS,
        KEY_LAWS, KEY_EXACT, KEY_COLOR, KEY_LIST, KEY_RUNS,
-       KEY_ALTERNATE, KEY_BLOCK, KEY_STARTS, KEY_EVERY };
+       KEY_ALTERNATE, KEY_BLOCK, KEY_ANSWER_EVERY, KEY_STARTS, KEY_EVERY };
 
 /* Enough for one notification: an skb without payload, as sock_omalloc charges it, and some
  * more. */
@@ -88,6 +88,8 @@ static const struct argp_option option_table[] = {
 	{ "alternate", KEY_ALTERNATE, "LIST", 0,
 	  "in place of VARIANT: two to 8, with commas, take turns in each connection, and are compared", 1 },
 	{ "block", KEY_BLOCK, "MS", 0, "how long an end works in a turn, about (default 2 and 6, from 128 KiB on 20 and 40, each in two starts)", 1 },
+	{ "answer-every", KEY_ANSWER_EVERY, "N", 0,
+	  "of --alternate: the sender waits for an answer behind every N messages of a connection (default: of a turn alone)", 1 },
 	{ "starts", KEY_STARTS, "N", 0, "how often the two ends start, for S seconds each (default 6 of 1 s, up to 30 until it is decided)", 1 },
 	{ "every", KEY_EVERY, "S", 0, "of --alternate: seconds from one start to the next, at least (default 12)", 1 },
 	{ "memlock", KEY_MEMLOCK, "BYTES", 0,
@@ -298,6 +300,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_BLOCK:
 		o->plan.block_ms = options_whole(arg, 1, BLOCK_MS_MOST, "--block");
 		break;
+	case KEY_ANSWER_EVERY:
+		o->plan.answer_every = options_whole(arg, 1, PLAN_MESSAGES_MAX, "--answer-every");
+		break;
 	case KEY_EVERY:
 		options_fail("--every %s goes with --alternate of tools/trace_run", arg);
 	case KEY_STARTS:
@@ -445,12 +450,16 @@ static void check_alternation(struct options *o)
 	if (!*o->plan.alternate) {
 		if (o->plan.block_ms)
 			options_fail("%s", "--block is of variants that alternate: give --alternate LIST");
+		if (o->plan.answer_every)
+			options_fail("%s", "--answer-every is of variants that alternate: give --alternate LIST, or --pattern rr");
 		return;
 	}
 	if (o->pass_given && !o->no_probes)
 		options_fail("%s", "--alternate makes passes without probes: leave --pass out");
 	if (o->plan.messages || strcmp(o->plan.pattern, "stream"))
 		options_fail("%s", "--alternate takes --seconds and --pattern stream alone");
+	if (o->plan.answer_every && plan_sends_datagrams(&o->plan))
+		options_fail("%s", "--answer-every: an answer to a datagram may be lost: leave it out");
 	if (o->plan.readers || receiver_has(o->plan.receiver, RECEIVER_MULTISHOT) ||
 	    o->plan.behaviours & BEHAVIOUR_BIT(client_processes))
 		options_fail("%s", "--alternate needs a receiver that stops behind a message, and is one process: leave out "

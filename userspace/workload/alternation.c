@@ -228,12 +228,15 @@ static void push(const struct connection *connection)
 	setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &off, sizeof(off));
 }
 
-static enum outcome send_block(struct alternation *a, struct sender *sender)
+static enum outcome send_block(const struct block_plan *plan, struct sender *sender)
 {
 	enum outcome outcome = OUTCOME_OK;
 
-	for (uint64_t i = 0; i < a->messages && outcome == OUTCOME_OK; i++)
+	for (uint64_t i = 1; i <= plan->messages && outcome == OUTCOME_OK; i++) {
 		outcome = stop_requested() ? OUTCOME_STOPPED : sender_send(sender);
+		if (outcome == OUTCOME_OK && block_answers(plan, i))
+			outcome = block_hear_answer(sender->connection);
+	}
 	push(sender->connection);
 	return outcome == OUTCOME_OK ? sender_settle(sender) : outcome;
 }
@@ -241,13 +244,14 @@ static enum outcome send_block(struct alternation *a, struct sender *sender)
 static enum outcome serve_block(struct alternation *a, struct sender *sender)
 {
 	struct block_report report;
-	enum outcome outcome = block_announce(sender->connection, a->messages);
+	const struct block_plan plan = { a->messages, a->settings->answer_every };
+	enum outcome outcome = block_announce(sender->connection, &plan);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (!meet(a, block_begins))
 		return OUTCOME_STOPPED;
-	outcome = send_block(a, sender);
+	outcome = send_block(&plan, sender);
 	if (outcome == OUTCOME_OK)
 		outcome = block_hear(sender->connection, &report);
 	if (outcome != OUTCOME_OK)

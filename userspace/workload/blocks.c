@@ -46,12 +46,32 @@ static enum outcome hear_more(struct connection *connection, uint64_t *numbers, 
 	return outcome == OUTCOME_EOF ? OUTCOME_VANISHED : outcome;
 }
 
-enum outcome block_announce(struct connection *connection, uint64_t messages)
+enum outcome block_announce(struct connection *connection, const struct block_plan *plan)
 {
-	enum outcome outcome = say(connection, &messages, 1);
+	const uint64_t numbers[] = { plan->messages, plan->answer_every };
+	enum outcome outcome = say(connection, numbers, 2);
 	uint64_t again;
 
 	return outcome == OUTCOME_OK ? hear_more(connection, &again, 1) : outcome;
+}
+
+bool block_answers(const struct block_plan *plan, uint64_t number)
+{
+	return plan->answer_every && number < plan->messages && !(number % plan->answer_every);
+}
+
+enum outcome block_answer(struct connection *connection)
+{
+	const uint64_t word = 0;
+
+	return say(connection, &word, 1);
+}
+
+enum outcome block_hear_answer(struct connection *connection)
+{
+	uint64_t word;
+
+	return hear_more(connection, &word, 1);
 }
 
 enum outcome block_hear(struct connection *connection, struct block_report *report)
@@ -73,13 +93,16 @@ static void acknowledge_as_in_a_stream(const struct connection *connection)
 		setsockopt(connection->fd, IPPROTO_TCP, TCP_QUICKACK, &one, sizeof(one));
 }
 
-enum outcome block_await(struct connection *connection, uint64_t *messages)
+enum outcome block_await(struct connection *connection, struct block_plan *plan)
 {
-	enum outcome outcome = hear(connection, messages, 1);
+	uint64_t numbers[2] = {};
+	enum outcome outcome = hear(connection, numbers, 2);
 
+	*plan = (struct block_plan){ numbers[0], numbers[1] };
 	if (outcome == OUTCOME_OK)
-		outcome = say(connection, messages, 1);
-	acknowledge_as_in_a_stream(connection);
+		outcome = say(connection, numbers, 1);
+	if (!plan->answer_every)
+		acknowledge_as_in_a_stream(connection);
 	return outcome;
 }
 

@@ -117,16 +117,19 @@ static enum outcome read_stream(struct worker *worker, struct receiver *receiver
 	}
 }
 
-static enum outcome read_messages(struct worker *worker, struct receiver *receiver, uint64_t messages)
+static enum outcome read_messages(struct worker *worker, struct receiver *receiver, const struct block_plan *plan)
 {
 	struct connection *connection = worker->connection;
 	enum outcome outcome = OUTCOME_OK;
 
 	if (worker->settings->datagrams)
 		return datagrams_receive(connection, worker->settings->check_content,
-					 messages * worker->settings->bytes);
-	for (uint64_t i = 0; i < messages && outcome == OUTCOME_OK; i++)
+					 plan->messages * worker->settings->bytes);
+	for (uint64_t i = 1; i <= plan->messages && outcome == OUTCOME_OK; i++) {
 		outcome = receiver_receive(receiver);
+		if (outcome == OUTCOME_OK && block_answers(plan, i))
+			outcome = block_answer(connection);
+	}
 	return outcome == OUTCOME_EOF ? OUTCOME_VANISHED : outcome;
 }
 
@@ -134,21 +137,21 @@ static enum outcome read_messages(struct worker *worker, struct receiver *receiv
 static enum outcome read_blocks(struct worker *worker, struct receiver *receiver)
 {
 	struct connection *connection = worker->connection;
-	uint64_t messages;
+	struct block_plan plan;
 
 	for (;;) {
-		enum outcome outcome = block_await(connection, &messages);
+		enum outcome outcome = block_await(connection, &plan);
 		uint64_t begin_ns = processor_ns(), before = connection->totals.received_bytes;
 		struct block_report report;
 
 		if (outcome == OUTCOME_OK)
-			outcome = read_messages(worker, receiver, messages);
+			outcome = read_messages(worker, receiver, &plan);
 		report = (struct block_report){ begin_ns, processor_ns(), connection->totals.received_bytes - before };
 		if (outcome == OUTCOME_OK)
 			outcome = block_tell(connection, &report);
 		if (outcome != OUTCOME_OK)
 			return outcome;
-		connection->totals.messages += messages;
+		connection->totals.messages += plan.messages;
 	}
 }
 

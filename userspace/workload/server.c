@@ -124,7 +124,8 @@ static void server_admit(struct run *run, int fd, unsigned int listener)
 		close(fd);
 		return;
 	}
-	connection = connection_create(fd, settings->pattern == PATTERN_RR || settings->datagrams);
+	connection = connection_create(fd, settings->pattern == PATTERN_RR || settings->datagrams ||
+					   settings->answer_every);
 	if (!connection) {
 		run->failed = true;
 		return;

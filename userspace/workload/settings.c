@@ -66,7 +66,7 @@ enum option_key {
 	KEY_CLIENTS, KEY_MAX_CLIENTS, KEY_READERS, KEY_JSON, KEY_READY_FD, KEY_GO_FD,
 	KEY_PATIENCE, KEY_FROM, KEY_CHECK, KEY_COUNT_FIN,
 	KEY_BEHAVIOURS, KEY_GUEST_MARKER, KEY_DATAGRAMS,
-	KEY_ALTERNATE, KEY_BLOCK, KEY_IN_BLOCKS, KEY_SENDERS, KEY_LISTENERS, KEY_CPUS,
+	KEY_ALTERNATE, KEY_BLOCK, KEY_ANSWER_EVERY, KEY_IN_BLOCKS, KEY_SENDERS, KEY_LISTENERS, KEY_CPUS,
 };
 
 /* What has been read so far, before defaults. */
@@ -118,6 +118,8 @@ static const struct argp_option server_options[] = {
 	{ "alternate", KEY_ALTERNATE, "LIST", 0,
 	  "in place of VARIANT: two to 8 variants, with commas, take turns in each connection; with --clients", 2 },
 	{ "block", KEY_BLOCK, "MS", 0, "how long an end works in a turn, about: 1 to 1000 ms (default 3)", 2 },
+	{ "answer-every", KEY_ANSWER_EVERY, "N", 0,
+	  "with --alternate: wait for the receiver's answer behind every N messages (default: of a turn alone)", 2 },
 	{ 0, 0, 0, 0, "Who:", 3 },
 	{ "clients", KEY_CLIENTS, "T", 0, "serve exactly T clients, then end", 3 },
 	{ "max-clients", KEY_MAX_CLIENTS, "K", 0, "close one more than K at once (default 64)",
@@ -313,6 +315,9 @@ static error_t option_parse(int key, char *text, struct argp_state *state)
 	case KEY_BLOCK:
 		settings->block_ns = number_parse("--block", text, NUMBER_PLAIN, 1, BLOCK_MS_MOST) * NS_PER_MS;
 		return 0;
+	case KEY_ANSWER_EVERY:
+		settings->answer_every = number_parse("--answer-every", text, NUMBER_WITH_SUFFIX, 1, MESSAGES_MAX);
+		return 0;
 	case KEY_IN_BLOCKS:
 		settings->in_blocks = true;
 		return 0;
@@ -430,6 +435,8 @@ static void alternation_complete(const struct settings *settings)
 		usage_error("--alternate: %s", fault);
 	if ((settings->alternates || settings->in_blocks) && settings->pattern == PATTERN_RR)
 		usage_error("ways take turns in a stream: use --pattern stream");
+	if (settings->answer_every && (!settings->alternates || traits[0] & VARIANT_DATAGRAMS))
+		usage_error("--answer-every is of ways that take turns over TCP: give --alternate A1,A3");
 	if (settings->alternates && (!settings->threads || settings->messages))
 		usage_error("--alternate: give --clients, and --seconds in place of --messages");
 	if (settings->in_blocks && (settings->readers || settings->receiver->row->traits & RECEIVER_MULTISHOT ||

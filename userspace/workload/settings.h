@@ -31,6 +31,7 @@ struct settings {
 	bool alternates;                       /* server: ways take turns */
 	bool in_blocks;                        /* client: the server's do */
 	uint64_t block_ns;                     /* about as long is a block of the first way */
+	uint64_t answer_every;                 /* messages of a block: the sender waits then; 0: for its end alone */
 	const struct receive_method *receiver; /* client only */
 	size_t bytes;
 	uint64_t messages;       /* over all connections; 0: not given */

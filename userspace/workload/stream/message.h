@@ -19,7 +19,7 @@ struct message {
 	struct iovec field[MESSAGE_FIELDS];
 	int n_fields;           /* 8, or 1 for a contiguous message */
 	size_t bytes;
-	size_t align_bytes;     /* of each field; 0: as malloc aligns */
+	size_t align_bytes;     /* of each field; 0: to a cache line */
 	bool staged;            /* it has a buffer of @bytes to gather the fields in, or to peek into */
 	char *staging;          /* that buffer, or NULL */
 	enum memory memory;

@@ -36,6 +36,8 @@ from .route import Way
 # Of a program that waits for each answer, sends and receives are about as many.
 MOST_PER_ANSWER = 2.0
 MOST_CONNECTIONS = 8
+# Longer answers fill the buffers of both sockets, as a stream does.
+MOST_ANSWER_BYTES = 16 << 20
 # Of the bytes that a process sent: where send copied less, no way saves anything.
 LITTLE = 0.01
 
@@ -84,6 +86,14 @@ class Advice:
         copied = self.process["sum"]["sites"]["tx_copy"]["bytes"]
         share = copied / whole if whole and copied is not None else 1.0
         return share if share < LITTLE and not self.referenced else None
+
+    @property
+    def answer_bytes(self) -> int:
+        """What it sends for each message that it receives, if it waits for those; 0: it streams.
+        No more than that is on its way at once."""
+        asked = sum(each.calls for each in buckets(self.process, RECV, SENT_PLAIN))
+        whole = sum(each.bytes for each in (*self.sent, *self.referenced))
+        return round(whole / asked) if asked and whole / asked <= MOST_ANSWER_BYTES else 0
 
     @property
     def connections(self) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from copyscope import cli
-from copyscope.cli import Parser, folder, numbers, seconds
+from copyscope.cli import Parser, folder, number, numbers, seconds
 from copyscope.common.errors import Refused, Unusable
 from copyscope.common.text import now_utc
 from copyscope.common.tree import BUILD, ROOT
@@ -81,6 +81,8 @@ def build_parser() -> Parser:
         help="without a program: bytes of a message (64,4k,16k,64k,256k,1M)")
     add("--threads", type=numbers, default=[1], metavar="N,N",
         help="without a program: connections (1)")
+    add("--answer", type=number, default=0, metavar="BYTES",
+        help="without a program: the sender waits for an answer after so many (it never waits)")
     add("--budget", type=seconds, default=BUDGET_S, metavar="S",
         help=f"without a program: about how long the turns of a path may take ({BUDGET_S:g})")
     add("--out", type=folder, metavar="DIR", help="without a program: where many go")
@@ -90,7 +92,7 @@ def build_parser() -> Parser:
     add("--baseline", type=Path, metavar="FILE",
         help="a record of tools/baseline on that machine, in place of prices measured now")
     add("--verify", action="store_true", help="of a program: let the ways take turns on its path, "
-        "at its sizes, and say if the advice holds (a minute more)")
+        "at its sizes, and say if the advice holds (up to two minutes more)")
     add("--json", metavar="FILE", help="write the advice there, - for stdout")
     add("--quiet", action="store_true", help="no text")
     add("stray", nargs="*", help=argparse.SUPPRESS)
@@ -128,8 +130,10 @@ def check(options: argparse.Namespace, program: bool) -> None:
             raise Unusable("--against and --sharpen are of what --out DIR keeps: give it, too")
         if options.out and options.json:
             raise Unusable("--json is of one path: --out DIR has a file for each")
+        if options.out and options.answer:
+            raise Unusable("--answer is of one path: leave out --out")
         return
-    for name in ("out", "against", "sharpen"):
+    for name in ("out", "against", "sharpen", "answer"):
         if getattr(options, name):
             raise Unusable(f"--{name} is of paths: leave out the program")
     if options.path and len(options.path) > 1:

@@ -44,7 +44,7 @@ def places(options: argparse.Namespace) -> list[Place]:
             raise Unusable(f"--path {path}: ways take turns on one host; ./tools/sweep --path "
                            f"{path} compares runs")
         between = tuple(paths.words_of(paths.runnable(options, path)))
-        found += [Place(path, threads, between) for threads in options.threads]
+        found += [Place(path, threads, between, options.answer) for threads in options.threads]
     if len(found) > 1 and not options.out:
         raise Unusable("several paths or numbers of connections need --out DIR")
     return found

@@ -17,15 +17,14 @@ from copyscope.model.changes import (
     FILE,
     FILE_READ,
     OF_FILES,
-    STREAM,
     Change,
 )
 from copyscope.model.choice import LEAVE, PAYS, PLAIN, Choice
-from copyscope.records.sizes import Bucket, chief_sizes
+from copyscope.records.sizes import chief_sizes
 from copyscope.report.alternation import percent
 
 from .advice import Advice, copied, cpu_of_copies, payload_bytes, per_gb_of_copies
-from .verified import VARIANTS, Verified, paying, still_open
+from .verified import VARIANTS, Verified, chief_sends, paying, still_open
 
 SWITCHES = Path(__file__).with_name("switches.toml")
 # For what a minute did not settle.
@@ -116,20 +115,19 @@ def is_on(way: str, sites: dict[str, Any]) -> bool:
 
 
 def by_turns(advice: Advice) -> bool:
-    """Whether ways can take turns on its path: not where each send waits for its answer, on two
-    hosts, or between cards that nobody named."""
-    return advice.pattern == STREAM and advice.way.path in PATHS_OF_ONE_HOST and \
-        advice.way.path not in PATHS_OF_NICS
+    """Whether ways can take turns on its path: not on two hosts, or between cards that nobody
+    named."""
+    return advice.way.path in PATHS_OF_ONE_HOST and advice.way.path not in PATHS_OF_NICS
 
 
 def verify(advice: Advice, record: str) -> str:
     """The command that measures what is only predicted here: by turns, by runs that follow each
     other or, of cards that this machine may not have, by instructions in a guest."""
-    found: list[Bucket] = [*advice.sent, *advice.referenced]
-    sizes = ",".join(map(str, chief_sizes(found, MOST_SIZES)))
+    sizes = ",".join(map(str, chief_sizes(chief_sends(advice), MOST_SIZES)))
     if by_turns(advice):
         return called(f"sudo ./tools/advise --path {advice.way.path} --sizes {sizes} "
-                      f"--threads {advice.connections}")
+                      f"--threads {advice.connections}" +
+                      (f" --answer {advice.answer_bytes}" if advice.answer_bytes else ""))
     ways = dict.fromkeys(VARIANTS.get(each.way, "sendfile") for each in advice.choices
                          if each.way not in BY_RING or each.verdict == PAYS)
     host = f"--host {shlex.quote(advice.way.host)} " if advice.way.host else ""

@@ -26,7 +26,9 @@ from copyscope.runs.ways import Place
 
 from .advice import Advice, by_ring
 
-MOST_SIZES, BUDGET_S = 3, 45.0
+MOST_SIZES, BUDGET_S = 3, 150.0
+# Of the bytes that are sent: sizes with less decide nothing, and take turns from those that do.
+LEAST_SHARE = 0.01
 # The variant of trace_run that sends so; sendfile of mapped files takes no turns.
 VARIANTS = {ZEROCOPY: "A3-whole", PLAIN: "A3-whole", FILE_READ: "sendfile", RING: "uring",
             RING_ZEROCOPY: "uring-zc"}
@@ -118,13 +120,22 @@ def of_choice(choice: Choice, found: ways.Found, bytes_of: dict[int, int]) -> Ve
                     change_of(ratio, per_byte))
 
 
+def chief_sends(advice: Advice) -> list[Bucket]:
+    """Its sends, without sizes that carry next to nothing."""
+    sent = [*advice.sent, *advice.referenced]
+    whole = sum(each.bytes for each in sent)
+    return [each for each in sent if each.bytes >= LEAST_SHARE * whole]
+
+
 def verify(advice: Advice, tell: Callable[[str], None]) -> list[Verified]:
     """Take turns as the program sends, and say of each choice what they say."""
-    sent: list[Bucket] = [*advice.sent, *advice.referenced]
+    sent = chief_sends(advice)
     sizes = chief_sizes(sent, MOST_SIZES)
     bytes_of = {size: sum(each.bytes for each in sent if chief_sizes([each], 1) == [size])
                 for size in sizes}
-    found = ways.measure(Place(advice.way.path, advice.connections), tuple(sizes), BUDGET_S, tell)
+    place = Place(advice.way.path, advice.connections, answer_bytes=advice.answer_bytes)
+    wanted = dict.fromkeys(VARIANTS[each.way] for each in advice.choices if each.way in VARIANTS)
+    found = ways.measure(place, tuple(sizes), BUDGET_S, tell, tuple(wanted))
     tell("")
     # What a ring sends by reference takes turns with a ring's copy, and not with send().
     told = (of_choice(each, found, bytes_of) for each in advice.choices

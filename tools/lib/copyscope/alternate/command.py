@@ -17,7 +17,7 @@ from copyscope.runs.alternation_document import document
 
 NAME = "trace_run"
 SECONDS = 1.0
-MOST_STARTS = 1000
+MOST_STARTS, MOST_MESSAGES = 1000, 10 ** 9 - 1
 
 
 def build_parser() -> cli.Parser:
@@ -28,6 +28,7 @@ def build_parser() -> cli.Parser:
     add("--starts", type=cli.whole(1, MOST_STARTS))
     add("--seconds", type=cli.seconds, default=SECONDS)
     add("--block", type=cli.whole(1, 1000))
+    add("--answer-every", type=cli.whole(1, MOST_MESSAGES), default=0)
     add("--every", type=cli.whole(0, 3600), default=runs.EVERY_S)
     add("--json")
     add("--quiet", "-q", action="store_true")
@@ -49,7 +50,7 @@ def act(words: list[str]) -> int:
         (runs.LEAST_STARTS, runs.MOST_STARTS)
     wanted = runs.Asked(options.alternate, tuple(rest), least, most, options.seconds,
                         (options.block,) if options.block else (),
-                        every_s=options.every)
+                        answer_every=options.answer_every, every_s=options.every)
     launch.check_built(launch.HOST)
     with ExitStack() as stack:
         # Before the work.

@@ -73,6 +73,8 @@ def notes(data: Document) -> list[str]:
             f"one with ? the 95 % interval holds 0. "
             f"{' to '.join(map(str, dict.fromkeys((starts[0], starts[-1]))))} starts of "
             f"{data['seconds']:g} s each."]
+    if data.get("answer_bytes"):
+        said.append(f"The sender waits for an answer after {size_text(data['answer_bytes'])}.")
     if data["others_median"] is not None:
         said.append(f"Other programs used {data['others_median'] * 100:.0f} % of the CPUs.")
     by_why: dict[str, list[str]] = {}

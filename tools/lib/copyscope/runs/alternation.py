@@ -46,6 +46,7 @@ class Asked:
     seconds: float
     blocks_ms: tuple[int, ...] = ()     # every two starts have these in turn; (): by the size
     cost: turns.Cost = turns.processor_ns       # whose ratio is to be narrow
+    answer_every: int = 0       # messages that the sender waits after; 0: after a turn alone
     bases: tuple[int, ...] = ()     # whom each is held against; (): the first
     until: float = math.inf         # by time.monotonic(): no more than the least from then on
     every_s: float = 0.0            # from the beginning of one start to that of the next, at least
@@ -78,7 +79,8 @@ def start(asked: Asked, number: int) -> Record:
     placed = any(each.split("=")[0] in (CPUS, "--host") for each in asked.words)
     # Of six starts each place has three.
     block = asked.blocks_ms[number // 2 % len(asked.blocks_ms)]
-    record = run(asked.variants, ("--alternate", asked.variants, "--block", str(block),
+    waits = ("--answer-every", str(asked.answer_every)) if asked.answer_every else ()
+    record = run(asked.variants, ("--alternate", asked.variants, "--block", str(block), *waits,
                                   *asked.words, *([] if placed else cpus_of(number))),
                  asked.seconds)
     check_complete(record)

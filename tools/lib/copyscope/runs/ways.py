@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
@@ -33,6 +33,7 @@ SCHEMA = "copyscope.ways/1"
 # neighbour in their own one.
 GROUPS = ((PLAIN, IN_PIECES, "A2", "A3-whole", FROM_FILE, "sendfile", "splice", "vmsplice"),
           (PLAIN, "uring", "uring-zc", "uring-zc-fixed"))
+BY_RING = GROUPS[1][1:]
 SIZES = (64, 4096, 16384, 65536, 262144, 1 << 20)
 COUNTED_BYTES = 65536
 # Eight ways make a round: shorter turns than of two, and as many rounds in a start.
@@ -49,10 +50,15 @@ class Place:
     path: str
     threads: int
     between: tuple[str, ...] = ()   # words for trace_run: addresses, devices
+    answer_bytes: int = 0           # after which the sender waits for an answer; 0: it never does
 
     def words(self, size: int) -> tuple[str, ...]:
         """What trace_run is told of all ways alike."""
         return (str(size), str(self.threads), "--path", self.path, *self.between)
+
+    def answer_every(self, size: int) -> int:
+        """The same in messages; 0: never."""
+        return self.answer_bytes and max(1, round(self.answer_bytes / size))
 
 
 @dataclass
@@ -135,20 +141,21 @@ def seconds_of(size: int) -> float:
 def job_of(place: Place, size: int, group: tuple[str, ...]) -> Job:
     """Nothing is made yet."""
     asked = Asked(",".join(group), place.words(size), LEAST_STARTS, MOST_STARTS, seconds_of(size),
-                  blocks_of(size, BLOCKS_MS), bases=bases_of(group), every_s=EVERY_S)
+                  blocks_of(size, BLOCKS_MS), answer_every=place.answer_every(size),
+                  bases=bases_of(group), every_s=EVERY_S)
     return Job(Starts(asked), size, group)
 
 
 def begun(found: Found, place: Place, size: int, group: tuple[str, ...]) -> Job | None:
     """A group at a size with its first start; without its last way, which registers memory, where
     that is refused; None if the kernel refuses the others, too."""
-    for tried in (group, group[:-1]):
+    for tried in (group, group[:-1])[:len(group) - 1]:
         job = job_of(place, size, tried)
         try:
             job.starts.step()
             return job
         except Refused as error:
-            if group == GROUPS[0]:
+            if not set(group) & set(BY_RING):
                 raise
             for name in group[-1:] if tried == group else tried:
                 if name in SOURCES:
@@ -170,12 +177,19 @@ def in_turn(jobs: list[Job], until: float, tell: Callable[[str], None]) -> None:
                 job.refused = str(error)
 
 
+def groups_of(wanted: Collection[str]) -> list[tuple[str, ...]]:
+    """Those ways alone, each group with whom they are held against. Fewer make more rounds."""
+    held = set(wanted) | {BASES[SOURCES[each]] for each in wanted}
+    kept = [tuple(each for each in group if each in held) for group in GROUPS]
+    return [group for group in kept if set(group) & set(wanted)]
+
+
 def measure(place: Place, sizes: tuple[int, ...], budget_s: float,
-            tell: Callable[[str], None]) -> Found:
-    """Price the ways at each size, in about so many seconds."""
+            tell: Callable[[str], None], wanted: Collection[str] = SOURCES) -> Found:
+    """Price ways at each size, in about so many seconds."""
     found, began, jobs = Found(), time.monotonic(), []
     for size in sizes:
-        for group in GROUPS:
+        for group in groups_of(wanted):
             tell(f"start 1 of {size_text(size)}")
             jobs.append(begun(found, place, size, group))
     made = [each for each in jobs if each]
@@ -230,7 +244,8 @@ def document(found: Found, place: Place, started: str, command: list[str]) -> di
     return {
         "schema": SCHEMA, "started": started, "command": command, "tool": first.data["tool"],
         "machine": first.data["machine"], "path": first.at("experiment.path"),
-        "threads": place.threads, "receiver": first.workload("receiver"), "seconds": SECONDS,
+        "threads": place.threads,
+        **({"answer_bytes": place.answer_bytes} if place.answer_bytes else {}), "receiver": first.workload("receiver"), "seconds": SECONDS,
         "alike_within": ALIKE_WITHIN,
         "others_median": median(found.others) if found.others else None,
         "ways": [{"variant": name, "call": CALLS[name], "source": SOURCES[name],
