@@ -451,6 +451,7 @@ def test_turns_settle_an_advice_and_say_if_it_held(monkeypatch, capsys, tmp_path
     monkeypatch.setattr(launch, "make", make)
     monkeypatch.setattr(ways.time, "sleep", lambda _: None)
     monkeypatch.setattr(launch, "check_built", lambda _: None)
+    monkeypatch.setattr(ways, "EVERY_S", 0)
     mine = process(sent(bucket(65536, 100)))
     watch, prices = tmp_path / "watch.json", tmp_path / "prices.json"
     watch.write_text(json.dumps(record(mine, remote="127.0.0.1:80")))
@@ -466,6 +467,33 @@ def test_turns_settle_an_advice_and_say_if_it_held(monkeypatch, capsys, tmp_path
     said = " ".join(capsys.readouterr().out.split())
     assert "advice send by MSG_ZEROCOPY: by turns -30 % of processor time verified MSG_ZEROCOPY: pays, -30 %" in said
     assert "the advice did not hold" in said and "verify " not in said
+
+
+@pytest.mark.parametrize("received, waits", [([], ()), ([bucket(32, 25)], ("--answer-every", "4")), ([bucket(32, 100)], ("--answer-every", "1"))])
+def test_turns_wait_for_answers_as_often_as_the_program_does(monkeypatch, capsys, tmp_path, received, waits):
+    """A program that answers requests has an answer on its way, not what the buffers of both sockets hold. Sizes that
+    carry next to nothing take no turns."""
+    asked = []
+
+    def make(run, *_):
+        asked.append(run.arguments)
+        return SimpleNamespace(status=0, stderr="", said=json.dumps(alternated.record(run.arguments, lambda *_: 1000)))
+    monkeypatch.setattr(launch, "make", make)
+    monkeypatch.setattr(launch, "check_built", lambda _: None)
+    monkeypatch.setattr(ways, "EVERY_S", 0)
+    mine = process(sent(bucket(65536, 100), bucket(48, len(received) * 25)), *([sent(*received, direction="recv")] if received else []))
+    (tmp_path / "watch.json").write_text(json.dumps(record(mine, remote="127.0.0.1:80")))
+    (tmp_path / "prices.json").write_text(json.dumps(made()))
+    words = ["--record", str(tmp_path / "watch.json"), "--baseline", str(tmp_path / "prices.json")]
+    command.main([*words, "--verify", "--quiet"])
+    assert {run[4] for run in asked} == {"65536"} and {run[1] for run in asked} == {"A1-plain,A3-whole", "A1-plain,uring,uring-zc"}
+    for run in asked:
+        at = run.index("--answer-every") if "--answer-every" in run else len(run)
+        assert run[at:at + 2] == waits
+    capsys.readouterr()
+    command.main(words)
+    verify = " ".join(capsys.readouterr().out.split()).partition("verify ")[2]
+    assert ("--answer" in verify) == bool(waits)
 
 
 def test_prices_of_another_host_are_measured_there_though_it_be_like_this_one(monkeypatch, tmp_path):

@@ -23,12 +23,14 @@ from copyscope.common.programs import kill_with_parent
 from copyscope.common.spread import Spread, spread
 from helpers import foreign
 
-from .programs import HTTP, POSTGRES, REDIS, ROOT, Place, Program
+from .programs import ECHO, HTTP, POSTGRES, REDIS, ROOT, Place, Program
 
 PAIRS, BLOCK_BYTES, WATCH_S = 9, 96 << 20, 3
 CONNECTIONS = 2
-ADDRESSES = {"lo": "127.0.0.1", "veth": "198.18.43.2"}
-HERE_ADDRESS = "198.18.43.1"
+# Two of these may run beside each other, and a machine has one route to a network.
+NETWORK = f"198.18.{os.getpid() % 256}"
+ADDRESSES = {"lo": "127.0.0.1", "veth": f"{NETWORK}.2"}
+HERE_ADDRESS = f"{NETWORK}.1"
 READY_S = 60
 
 
@@ -99,6 +101,8 @@ class Client:
             query = f"select repeat('x', {size})".encode()
             end.sendall(b"Q" + (len(query) + 5).to_bytes(4, "big") + query + b"\0")
             return self.until_ready(end)
+        if self.program.asks == ECHO:
+            end.sendall(self.room[:size])
         self.read(end, size)
         return size
 

@@ -13,12 +13,13 @@ from helpers import foreign
 
 HERE, ROOT = Path(__file__).resolve().parent, Path(__file__).resolve().parents[3]
 ZEROCOPY, FILE, PLAIN, SPLICE = "MSG_ZEROCOPY", "sendfile for read()", "plain", "splice"
-HTTP, REDIS, POSTGRES, STREAM = "http", "redis", "postgres", "stream"
+HTTP, REDIS, POSTGRES, STREAM, ECHO = "http", "redis", "postgres", "stream", "echo"
+RING = "io_uring SEND"
 NOBODY = 65534
 NGINX = """daemon off; master_process off; user root; pid {folder}/pid; error_log {folder}/errors crit;
 events {{ }}
 http {{
-  access_log off; sendfile {sendfile}; root {folder}; keepalive_requests 100000000;
+  access_log off; sendfile {sendfile}; root {folder}; keepalive_requests 100000000; keepalive_timeout 3600;
   client_body_temp_path {folder}/b; proxy_temp_path {folder}/p; fastcgi_temp_path {folder}/f;
   uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
   server {{ listen {address}:{port}; }}
@@ -141,6 +142,14 @@ def workload(before: str, after: str) -> Callable[[Place, int, bool], Start]:
     return start
 
 
+def echo(before: str, after: str) -> Callable[[Place, int, bool], Start]:
+    """A server in C that answers each message by one as long."""
+    def start(place: Place, size: int, changed: bool) -> Start:
+        return Start(((str(ROOT / "build/workload"), "server", after if changed else before, str(size), "--listen",
+                       place.address, "--port", str(place.port), "--check", "none", "--pattern", "rr"),))
+    return start
+
+
 def postgres(place: Place, _size: int, changed: bool) -> Start:
     """PostgreSQL, one backend a connection."""
     data = place.folder / "data"
@@ -177,4 +186,7 @@ ALL = (
     Program("C by MSG_ZEROCOPY, plain", M, "lo", PLAIN, STREAM, workload("A3-whole", "A1-plain")),
     Program("io_uring SEND_ZC, SEND", 16 * K, "lo", PLAIN, STREAM, workload("uring-zc", "uring")),
     Program("io_uring SEND_ZC, SEND", 64 * K, "veth", PLAIN, STREAM, workload("uring-zc", "uring")),
+    Program("echo, io_uring SEND", 4 * K, "lo", RING, ECHO, echo("A1-plain", "uring")),
+    Program("echo, io_uring SEND", 64 * K, "veth", RING, ECHO, echo("A1-plain", "uring")),
+    Program("io_uring echo by SEND_ZC, SEND", 64 * K, "lo", PLAIN, ECHO, echo("uring-zc", "uring")),
 )

@@ -4,7 +4,10 @@ const fs = require("fs"), http = require("http");
 const [address, port, file] = process.argv.slice(2);
 const body = fs.readFileSync(file);
 
-http.createServer((_, response) => {
+const server = http.createServer((_, response) => {
 	response.writeHead(200, { "Content-Length": body.length });
 	response.end(body);
-}).listen(Number(port), address);
+});
+// Clients pause for minutes.
+server.keepAliveTimeout = 0;
+server.listen(Number(port), address);

@@ -80,8 +80,8 @@ def start(asked: Asked, number: int) -> Record:
     # Of six starts each place has three.
     block = asked.blocks_ms[number // 2 % len(asked.blocks_ms)]
     waits = ("--answer-every", str(asked.answer_every)) if asked.answer_every else ()
-    record = run(asked.variants, ("--alternate", asked.variants, "--block", str(block), *waits,
-                                  *asked.words, *([] if placed else cpus_of(number))),
+    record = run(asked.variants, ("--alternate", asked.variants, "--block", str(block),
+                                  *asked.words, *waits, *([] if placed else cpus_of(number))),
                  asked.seconds)
     check_complete(record)
     if record.at("machine.emulated"):
