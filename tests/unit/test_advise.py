@@ -496,6 +496,27 @@ def test_turns_wait_for_answers_as_often_as_the_program_does(monkeypatch, capsys
     assert ("--answer" in verify) == bool(waits)
 
 
+def test_udp_is_not_priced_by_rows_of_tcp_but_by_its_own_turns(advise, monkeypatch, capsys):
+    asked = []
+
+    def make(run, *_):
+        asked.append(run.arguments)
+        return SimpleNamespace(status=0, stderr="", said=json.dumps(
+            alternated.record(run.arguments, lambda name, _: {"udp-zc": 700}.get(name, 1000))))
+    monkeypatch.setattr(launch, "make", make)
+    monkeypatch.setattr(launch, "check_built", lambda _: None)
+    monkeypatch.setattr(ways, "EVERY_S", 0)
+    data = record(process(sent(bucket(56000, 100)), sent(bucket(32, 100), direction="recv")), remote="127.0.0.1:80", protocol="udp")
+    assert advise(data) == 4
+    said = " ".join(capsys.readouterr().out.split())
+    assert "MSG_ZEROCOPY: not predicted" in said and "sendfile" not in said and "io_uring" not in said
+    assert said.endswith("verify sudo ./tools/trace_run --alternate udp,udp-zc 56000 1 --path lo")
+    assert advise(data, "--verify", "--quiet", "--json", "-") == 1
+    verified, = json.loads(capsys.readouterr().out)["processes"][0]["verified"]
+    assert (verified["way"], verified["outcome"]) == (ZEROCOPY, "pays") and {run[1] for run in asked} == {"udp,udp-zc"}
+    assert not any("--answer-every" in run for run in asked)
+
+
 def test_prices_of_another_host_are_measured_there_though_it_be_like_this_one(monkeypatch, tmp_path):
     watched, asked = SimpleNamespace(data=record(process(sent(bucket(65536, 100)))), source="lab2"), []
     watched.at = lambda key: watched.data["machine"][key.removeprefix("machine.")]

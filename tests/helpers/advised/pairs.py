@@ -23,7 +23,7 @@ from copyscope.common.programs import kill_with_parent
 from copyscope.common.spread import Spread, spread
 from helpers import foreign
 
-from .programs import ECHO, HTTP, POSTGRES, REDIS, ROOT, Place, Program
+from .programs import DATAGRAMS, ECHO, HTTP, POSTGRES, REDIS, ROOT, Place, Program
 
 PAIRS, BLOCK_BYTES, WATCH_S = 9, 96 << 20, 3
 CONNECTIONS = 2
@@ -32,6 +32,7 @@ NETWORK = f"198.18.{os.getpid() % 256}"
 ADDRESSES = {"lo": "127.0.0.1", "veth": f"{NETWORK}.2"}
 HERE_ADDRESS = f"{NETWORK}.1"
 READY_S = 60
+SO_RCVBUFFORCE = 33
 
 
 def processor_ns(pid: int) -> int:
@@ -46,13 +47,24 @@ def tree(pid: int) -> list[int]:
     return [pid, *(each for child in below for each in tree(int(child)))]
 
 
+def connect(program: Program, place: Place) -> socket.socket:
+    """One connection; by UDP with room for an answer."""
+    if program.asks != DATAGRAMS:
+        return socket.create_connection((place.address, place.port))
+    end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    end.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 8 << 20)
+    end.settimeout(5)
+    end.connect((place.address, place.port))
+    return end
+
+
 class Client:
     """Connections that ask one after the other, and read all that comes."""
 
     def __init__(self, program: Program, place: Place) -> None:
         # From a page boundary on: a bytearray begins 16 bytes behind one, where copies take longer (stream/message.c).
         self.program, self.room = program, memoryview(mmap.mmap(-1, 1 << 20))
-        self.ends = [socket.create_connection((place.address, place.port)) for _ in range(CONNECTIONS)]
+        self.ends = [connect(program, place) for _ in range(CONNECTIONS)]
         if program.asks == REDIS:
             self.ends[0].sendall(b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$%d\r\n%b\r\n" % (program.size, b"x" * program.size))
             self.read(self.ends[0], len(b"+OK\r\n"))
@@ -101,6 +113,8 @@ class Client:
             query = f"select repeat('x', {size})".encode()
             end.sendall(b"Q" + (len(query) + 5).to_bytes(4, "big") + query + b"\0")
             return self.until_ready(end)
+        if self.program.asks == DATAGRAMS:
+            end.send(b"?")
         if self.program.asks == ECHO:
             end.sendall(self.room[:size])
         self.read(end, size)

@@ -13,8 +13,8 @@ from helpers import foreign
 
 HERE, ROOT = Path(__file__).resolve().parent, Path(__file__).resolve().parents[3]
 ZEROCOPY, FILE, PLAIN, SPLICE = "MSG_ZEROCOPY", "sendfile for read()", "plain", "splice"
-HTTP, REDIS, POSTGRES, STREAM, ECHO = "http", "redis", "postgres", "stream", "echo"
-RING = "io_uring SEND"
+HTTP, REDIS, POSTGRES, STREAM, ECHO, DATAGRAMS = "http", "redis", "postgres", "stream", "echo", "datagrams"
+RING, GSO = "io_uring SEND", "UDP_SEGMENT"
 NOBODY = 65534
 NGINX = """daemon off; master_process off; user root; pid {folder}/pid; error_log {folder}/errors crit;
 events {{ }}
@@ -92,6 +92,14 @@ def python(how: str, other: str) -> Callable[[Place, int, bool], Start]:
         command = (sys.executable, str(HERE / "server.py"), place.address, str(place.port), str(place.file),
                    other if changed else how)
         return Start((command,), by_reference(changed and how == other))
+    return start
+
+
+def datagrams(before: str, after: str) -> Callable[[Place, int, bool], Start]:
+    """A server of Python that answers by UDP."""
+    def start(place: Place, size: int, changed: bool) -> Start:
+        return Start(((sys.executable, str(HERE / "datagrams.py"), place.address, str(place.port), str(size),
+                       after if changed else before),))
     return start
 
 
@@ -188,5 +196,7 @@ ALL = (
     Program("io_uring SEND_ZC, SEND", 64 * K, "veth", PLAIN, STREAM, workload("uring-zc", "uring")),
     Program("echo, io_uring SEND", 4 * K, "lo", RING, ECHO, echo("A1-plain", "uring")),
     Program("echo, io_uring SEND", 64 * K, "veth", RING, ECHO, echo("A1-plain", "uring")),
+    Program("UDP, UDP_SEGMENT", 56_000, "lo", GSO, DATAGRAMS, datagrams("each", "gso")),
+    Program("UDP by UDP_SEGMENT, MSG_ZEROCOPY", 56_000, "veth", ZEROCOPY, DATAGRAMS, datagrams("gso", "zerocopy")),
     Program("io_uring echo by SEND_ZC, SEND", 64 * K, "lo", PLAIN, ECHO, echo("uring-zc", "uring")),
 )

@@ -175,7 +175,8 @@ def turned(found: Found, way: Way) -> dict[str, dict[str, Any]]:
 def chosen(found: Found) -> list[str]:
     """The rows of README: the ways that people choose between."""
     rows = []
-    for name, source in ways.SOURCES.items():
+    for name in ways.OVER_TCP:
+        source = ways.SOURCES[name]
         way = next(each for each in WAYS if (each.end, each.name) == ("send", name))
         copies_ = ", ".join(copied(found.cell(chief(found), way, path)) for path in SHOWN_PATHS)
         told = turned(found, way)

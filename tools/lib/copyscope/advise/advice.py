@@ -38,6 +38,9 @@ MOST_PER_ANSWER = 2.0
 MOST_CONNECTIONS = 8
 # Longer answers fill the buffers of both sockets, as a stream does.
 MOST_ANSWER_BYTES = 16 << 20
+# Of UDP. A variant without UDP_SEGMENT would have to send a message in as many calls.
+NO_PRICES = {ZEROCOPY: "prices are of TCP; turns (--verify) tell it",
+             "UDP_SEGMENT": "no variant of trace_run goes without it"}
 # Of the bytes that a process sent: where send copied less, no way saves anything.
 LITTLE = 0.01
 
@@ -69,6 +72,7 @@ class Advice:
     pattern: str                    # of trace_run
     unpriced: dict[str, str]        # ways without a number, and why
     source_told: str = ""           # how the source is known, if nobody said it
+    datagrams: bool = False         # it sends by UDP, which has no prices
 
     @property
     def verdict(self) -> str:
@@ -77,7 +81,8 @@ class Advice:
         verdicts = [each.verdict for each in self.choices
                     if (each.way not in OF_FILES or self.source == "file") and
                     (each.way not in BY_RING or each.verdict == PAYS)]
-        return next((each for each in (PAYS, UNDECIDED) if each in verdicts), LEAVE)
+        return UNDECIDED if self.datagrams else \
+            next((each for each in (PAYS, UNDECIDED) if each in verdicts), LEAVE)
 
     @property
     def little(self) -> float | None:
@@ -91,6 +96,8 @@ class Advice:
     def answer_bytes(self) -> int:
         """What it sends for each message that it receives, if it waits for those; 0: it streams.
         No more than that is on its way at once."""
+        if self.datagrams:
+            return 0
         asked = sum(each.calls for each in buckets(self.process, RECV, SENT_PLAIN))
         whole = sum(each.bytes for each in (*self.sent, *self.referenced))
         return round(whole / asked) if asked and whole / asked <= MOST_ANSWER_BYTES else 0
@@ -136,6 +143,13 @@ def of_process(name: str, process: dict[str, Any], way: Way, costs: Costs,
     found = Advice(name, process["comm"], process, way, sent, referenced, tuple(choices), source,
                    pattern, lacking, source_told)
     return found if found.little is None else replace(found, choices=(), unpriced={})
+
+
+def of_datagrams(name: str, process: dict[str, Any], way: Way, source: str) -> Advice:
+    """The same of one that sends by UDP: nothing is priced."""
+    sent, referenced = (buckets(process, SEND, each) for each in (SENT_PLAIN, SENT_BY_REFERENCE))
+    return Advice(name, process["comm"], process, way, sent, referenced, (), source, STREAM,
+                  dict(NO_PRICES), datagrams=True)
 
 
 def by_ring(process: dict[str, Any]) -> bool:

@@ -27,8 +27,8 @@ from copyscope.runs import launch, paths
 from copyscope.runs.ways import BUDGET_S, SIZES
 
 from . import of_path, prices, verified
-from .advice import Advice, as_json, of_process
-from .route import Machine, find
+from .advice import Advice, as_json, of_datagrams, of_process
+from .route import Machine, by_datagrams, find
 from .services import services
 from .sources import Reading
 from .text import by_turns, lines
@@ -196,9 +196,14 @@ def advise(record: Watched, options: argparse.Namespace,
     machine, found = Machine(record.at("machine.kernel"), live), []
     for name, service in services(record.data):
         told = reading.told(service, window_s) if reading and not options.source else ""
-        found.append(of_process(name, service, find(record.data, service, machine, options.path),
-                                costs, options.source or "file" * bool(told), told))
-    return sorted((each for each in found if each.choices or each.little is not None),
+        way = find(record.data, service, machine, options.path)
+        if by_datagrams(record.data, service["pids"]):
+            found.append(of_datagrams(name, service, way, options.source))
+        else:
+            found.append(of_process(name, service, way, costs,
+                                    options.source or "file" * bool(told), told))
+    return sorted((each for each in found if each.choices or each.little is not None or
+                   each.datagrams and (each.sent or each.referenced)),
                   key=lambda each: -sum(sent.bytes for sent in (*each.sent, *each.referenced)))
 
 
@@ -207,7 +212,7 @@ def verify(found: list[Advice], quiet: bool) -> dict[int, list[Verified]]:
     nothing."""
     told = {}
     for number, each in enumerate(found):
-        if each.choices and by_turns(each):
+        if (each.choices or each.datagrams) and by_turns(each):
             launch.check_built(launch.HOST)
             told[number] = verified.verify(each, (lambda line: None) if quiet else launch.overwrite)
     return told

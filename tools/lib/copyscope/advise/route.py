@@ -145,6 +145,12 @@ class Machine:
         return UNKNOWN, "" if age_key(self.kernel) >= FORWARDS_PAGES else "forwarding hop"
 
 
+def by_datagrams(data: dict[str, Any], pids: Collection[int | None]) -> bool:
+    """Whether all sockets of processes are those of UDP."""
+    found = {each.get("protocol") for each in data["sockets"] if each["pid"] in pids}
+    return found == {"udp"}
+
+
 def sent_bytes(table: dict[str, Any]) -> int:
     """What a socket or a sum sent; nothing if that is not known."""
     return table["counts"].get("accepted_bytes") or 0

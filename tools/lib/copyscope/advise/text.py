@@ -124,6 +124,10 @@ def verify(advice: Advice, record: str) -> str:
     """The command that measures what is only predicted here: by turns, by runs that follow each
     other or, of cards that this machine may not have, by instructions in a guest."""
     sizes = ",".join(map(str, chief_sizes(chief_sends(advice), MOST_SIZES)))
+    if advice.datagrams:
+        size = chief_sizes(chief_sends(advice), 1)[0]
+        return called(f"sudo ./tools/trace_run --alternate udp,udp-zc {size} {advice.connections} "
+                      f"--path {advice.way.path}")
     if by_turns(advice):
         return called(f"sudo ./tools/advise --path {advice.way.path} --sizes {sizes} "
                       f"--threads {advice.connections}" +
@@ -170,7 +174,7 @@ def lines(advice: Advice, record: str, verified: Sequence[Verified] = (),
     if advice.little is not None:
         return told(advice, [("today", today(advice)), ("advice", "leave it as it is: only "
                              f"{advice.little:.2%} of what it sent was copied by send")])
-    if not advice.choices:
+    if not advice.choices and not advice.datagrams:
         return [f"{advice.name}: it sent nothing that could go another way"]
     rows = [("today", today(advice)), ("path", advice.way.told),
             *(("", each) for each in hindrances(advice)),

@@ -18,7 +18,7 @@ from copyscope.model.changes import (
     ZEROCOPY,
     Change,
 )
-from copyscope.model.choice import LEAVE, PAYS, PLAIN, Choice
+from copyscope.model.choice import LEAVE, PAYS, PLAIN, UNDECIDED as OPEN, Choice
 from copyscope.records.sizes import Bucket, chief_sizes
 from copyscope.report.alternation import percent
 from copyscope.runs import ways
@@ -32,6 +32,7 @@ LEAST_SHARE = 0.01
 # The variant of trace_run that sends so; sendfile of mapped files takes no turns.
 VARIANTS = {ZEROCOPY: "A3-whole", PLAIN: "A3-whole", FILE_READ: "sendfile", RING: "uring",
             RING_ZEROCOPY: "uring-zc"}
+BY_REFERENCE = "udp-zc"
 
 
 @dataclass(frozen=True)
@@ -106,18 +107,23 @@ def change_of(ratio: Spread, per_byte: float) -> Change:
 
 def of_choice(choice: Choice, found: ways.Found, bytes_of: dict[int, int]) -> Verified | None:
     """What the turns say of a choice; None if they are of none such."""
-    rows = found.rows.get(VARIANTS.get(choice.way, ""))
     # A threshold that is advised lies at the beginning of a range, a size that was measured in it.
     least = choice.best.from_bytes if choice.verdict == PAYS and choice.way != PLAIN else 0
+    return of_way(choice.way, choice.verdict, found.rows.get(VARIANTS.get(choice.way, "")),
+                  bytes_of, least)
+
+
+def of_way(way: str, said: str, rows: list[dict[str, Any]] | None, bytes_of: dict[int, int],
+           least: int = 0) -> Verified | None:
+    """The same of a way with its rows."""
     found_of = weighed(rows, bytes_of, least) if rows else None
     if found_of is None:
         return None
     ratio, per_byte = found_of
-    if choice.way == PLAIN:
+    if way == PLAIN:
         # What is there is the way by reference.
         ratio, per_byte = inverse(ratio), per_byte * ratio.middle
-    return Verified(choice.way, choice.verdict, ratio, answer(ratio).outcome,
-                    change_of(ratio, per_byte))
+    return Verified(way, said, ratio, answer(ratio).outcome, change_of(ratio, per_byte))
 
 
 def chief_sends(advice: Advice) -> list[Bucket]:
@@ -134,9 +140,14 @@ def verify(advice: Advice, tell: Callable[[str], None]) -> list[Verified]:
     bytes_of = {size: sum(each.bytes for each in sent if chief_sizes([each], 1) == [size])
                 for size in sizes}
     place = Place(advice.way.path, advice.connections, answer_bytes=advice.answer_bytes)
-    wanted = dict.fromkeys(VARIANTS[each.way] for each in advice.choices if each.way in VARIANTS)
+    wanted = dict.fromkeys([BY_REFERENCE] if advice.datagrams else [
+        VARIANTS[each.way] for each in advice.choices if each.way in VARIANTS])
     found = ways.measure(place, tuple(sizes), BUDGET_S, tell, tuple(wanted))
     tell("")
+    if advice.datagrams:
+        one = of_way(PLAIN if advice.referenced else ZEROCOPY, OPEN,
+                     found.rows.get(BY_REFERENCE), bytes_of)
+        return [one] if one else []
     # What a ring sends by reference takes turns with a ring's copy, and not with send().
     told = (of_choice(each, found, bytes_of) for each in advice.choices
             if each.way != PLAIN or not by_ring(advice.process))

@@ -8,15 +8,17 @@ from copyscope.common.outcomes import ALIKE, COSTS, PAYS, UNDECIDED, spans
 from copyscope.common.text import listed, size_text
 
 PLAIN, FROM_FILE, IN_PIECES = "A1-plain", "A1-file", "A1"
-MEMORY, FILE, PIECES = "memory", "file", "pieces"
+MEMORY, FILE, PIECES, DATAGRAMS = "memory", "file", "pieces", "datagrams"
 # What a program does today, by where its bytes are; every other way is used in place of one.
-BASES = {MEMORY: PLAIN, FILE: FROM_FILE, PIECES: IN_PIECES}
+BASES = {MEMORY: PLAIN, FILE: FROM_FILE, PIECES: IN_PIECES, DATAGRAMS: "udp"}
 SOURCES = {"A2": PIECES, "A3-whole": MEMORY, "sendfile": FILE, "splice": FILE, "vmsplice": MEMORY,
-           "uring": MEMORY, "uring-zc": MEMORY, "uring-zc-fixed": MEMORY}
+           "uring": MEMORY, "uring-zc": MEMORY, "uring-zc-fixed": MEMORY, "udp-zc": DATAGRAMS}
+OVER_TCP = tuple(each for each, source in SOURCES.items() if source != DATAGRAMS)
 CALLS = {PLAIN: "send()", IN_PIECES: "gather, send()", FROM_FILE: "read(), send()",
          "A2": "sendmsg()", "A3-whole": "MSG_ZEROCOPY", "sendfile": "sendfile()",
          "splice": "splice()", "vmsplice": "vmsplice()", "uring": "io_uring SEND",
-         "uring-zc": "io_uring SEND_ZC", "uring-zc-fixed": "SEND_ZC, registered"}
+         "uring-zc": "io_uring SEND_ZC", "uring-zc-fixed": "SEND_ZC, registered",
+         "udp": "send() by UDP", "udp-zc": "MSG_ZEROCOPY by UDP"}
 
 
 def outcomes(rows: list[dict[str, Any]], key: str = "processor_time") -> dict[int, str]:

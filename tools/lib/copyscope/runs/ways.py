@@ -19,6 +19,7 @@ from copyscope.records.ways import (
     CALLS,
     FROM_FILE,
     IN_PIECES,
+    OVER_TCP,
     PLAIN,
     SOURCES,
     outcomes,
@@ -33,6 +34,7 @@ SCHEMA = "copyscope.ways/1"
 # neighbour in their own one.
 GROUPS = ((PLAIN, IN_PIECES, "A2", "A3-whole", FROM_FILE, "sendfile", "splice", "vmsplice"),
           (PLAIN, "uring", "uring-zc", "uring-zc-fixed"))
+BY_UDP = ("udp", "udp-zc")
 BY_RING = GROUPS[1][1:]
 SIZES = (64, 4096, 16384, 65536, 262144, 1 << 20)
 COUNTED_BYTES = 65536
@@ -180,12 +182,12 @@ def in_turn(jobs: list[Job], until: float, tell: Callable[[str], None]) -> None:
 def groups_of(wanted: Collection[str]) -> list[tuple[str, ...]]:
     """Those ways alone, each group with whom they are held against. Fewer make more rounds."""
     held = set(wanted) | {BASES[SOURCES[each]] for each in wanted}
-    kept = [tuple(each for each in group if each in held) for group in GROUPS]
+    kept = [tuple(each for each in group if each in held) for group in (*GROUPS, BY_UDP)]
     return [group for group in kept if set(group) & set(wanted)]
 
 
 def measure(place: Place, sizes: tuple[int, ...], budget_s: float,
-            tell: Callable[[str], None], wanted: Collection[str] = SOURCES) -> Found:
+            tell: Callable[[str], None], wanted: Collection[str] = OVER_TCP) -> Found:
     """Price ways at each size, in about so many seconds."""
     found, began, jobs = Found(), time.monotonic(), []
     for size in sizes:
@@ -231,7 +233,8 @@ def sharpen(found: Found, place: Place, until: float, tell: Callable[[str], None
 def count_all(found: Found, place: Place, tell: Callable[[str], None]) -> None:
     """What each way copies, by a run with probes of its own."""
     assert found.first is not None
-    for name in dict.fromkeys((*BASES.values(), *found.rows)):
+    bases = (BASES[SOURCES[name]] for name in found.rows)
+    for name in dict.fromkeys((*bases, *found.rows)):
         tell(f"{CALLS[name]} with probes")
         asked = Asked(name, place.words(COUNTED_BYTES), 1, 1, 0.0)
         found.copies.append(counted(name, count(asked, name, found.first)))
