@@ -110,7 +110,6 @@ $(filter-out %/workload,$(PROGRAMS)): $(BUILD)/%: $(BUILD)/userspace/%.o
 $(GUEST_TESTS) $(UNIT_TESTS): %: %.o
 $(BUILD)/tests/fuzz/random_tcp: $(FUZZ_OBJ) $(TCP_OBJ)
 $(BUILD)/tests/fuzz/random_udp: $(FUZZ_OBJ) $(UDP_OBJ)
-$(BUILD)/tests/unit/message_test: $(addprefix $(BUILD)/userspace/workload/stream/,content.o fail.o message.o process.o stop.o)
 $(UNIT_TESTS): LIBS += -lcmocka
 $(UNIT_TESTS) $(GUEST_TESTS) $(filter-out %/workload,$(PROGRAMS)): $(BUILD)/libcopyscope.a
 	$(call msg,LINK,$@)

@@ -46,3 +46,5 @@ compile_commands.json: FORCE ## say how each C file is compiled, for clangd and 
 	$(Q)$(MAKE) --no-print-directory -nB V=1 all unit-tests | sed -nE -e 's/[\\"]/\\&/g' -e \
 		's|^(.* -c ([^ ]+) -o ([^ ]+))$$|{"directory": "$(CURDIR)", "file": "\2", "output": "\3", "command": "\1"}|p' | \
 		sed -e '1s/^/[/' -e '$$!s/$$/,/' -e '$$s/$$/]/' >$@
+
+$(BUILD)/tests/unit/message_test: $(addprefix $(BUILD)/userspace/workload/stream/,content.o fail.o message.o process.o stop.o)

@@ -22,11 +22,11 @@ RINGS = ["A1-plain", "uring", "uring-zc", "uring-zc-fixed"]
 COLUMNS = ("way", "wall_ns", "sender_ns", "receiver_ns", "lost_bytes")
 
 
-def turns(ways, size, threads, *receiver, words=()):
+def turns(ways, size, threads, *receiver, words=(), sender=()):
     """Totals of both ends after turns of these ways, all of whose bytes were checked."""
     shared = ("--json", "--check", "content", *words)
     with server("--alternate", ",".join(ways), size, "--clients", threads, "--seconds", 0.01, "--block", 1,
-                *shared) as a:
+                *shared, *sender) as a:
         with client(a, size, threads, "--in-blocks", *receiver, *shared) as b:
             return a.totals(), b.totals()
 
@@ -56,6 +56,14 @@ def test_all_ways_that_can_share_a_connection_do(at, threads):
 def test_any_receiver_that_stops_behind_a_message_receives_them(receiver):
     ways = ["A1-plain", "sendfile", "A3"]
     check(ways, *turns(ways, 9000, 2, "--receiver", receiver), 9000, 2)
+
+
+def test_a_sender_waits_for_answers_within_a_turn():
+    """Of ways that send a message by one call both ends then send as often: a word before a turn, and behind each message."""
+    ways = ["A1", "A3", "sendfile"]
+    sender, receiver = turns(ways, 4096, 2, sender=("--answer-every", 1))
+    check(ways, sender, receiver, 4096, 2)
+    assert receiver["send_calls"] == sender["send_calls"] > sender["messages"]
 
 
 def test_rings_take_turns_with_a_send():
@@ -89,7 +97,9 @@ def test_those_that_cannot_are_refused_with_the_reason(ways, why):
 @pytest.mark.parametrize("words, why", [
     (("--alternate", "A1,A3", 64), "--clients"), (("--alternate", "A1,A3", 64, 5, "--clients", 1), "BYTES alone"),
     (("--alternate", "A1,A3", 64, "--clients", 1, "--pattern", "rr"), "stream"),
-    (("--alternate", "A1,A3", 64, "--clients", 1, "--messages", 5), "--seconds")])
+    (("--alternate", "A1,A3", 64, "--clients", 1, "--messages", 5), "--seconds"),
+    (("A1", 64, "--clients", 1, "--answer-every", 1), "--alternate"),
+    (("--alternate", "udp,udp-zc", 64, "--clients", 1, "--answer-every", 1), "over TCP")])
 def test_so_is_what_has_no_turns(words, why):
     done = run_plain("server", *words)
     assert done.returncode == 2 and why in done.stderr
@@ -172,7 +182,8 @@ def test_the_report_is_printed_again_by_show(tmp_path):
     (("--alternate", "A1,A3", "64k", 1, "--kernel", "6.12"), "guests"), (("--alternate", "A1", "64k", 1), "two variants"),
     (("--alternate", "A1,A3", "64k", 1, "--starts", 0), "--starts"), (("--alternate", "A1,A3", "64k"), "two words"),
     (("--alternate", "A1,A3", "64k", 1, "--pass", "counted"), "--pass"),
-    (("--alternate", "A1,A3", "64k", 1, "--pattern", "rr"), "--pattern stream")])
+    (("--alternate", "A1,A3", "64k", 1, "--pattern", "rr"), "--answer-every"),
+    (("--alternate", "udp,udp-zc", "8k", 1, "--answer-every", 2), "may be lost"), (("A1", "64k", 1, "--answer-every", 2), "--pattern rr")])
 @records.needs_root
 def test_what_cannot_be_compared_is_refused_in_one_line(words, why):
     done = records.run(*words)

@@ -457,7 +457,7 @@ static void check_alternation(struct options *o)
 	if (o->pass_given && !o->no_probes)
 		options_fail("%s", "--alternate makes passes without probes: leave --pass out");
 	if (o->plan.messages || strcmp(o->plan.pattern, "stream"))
-		options_fail("%s", "--alternate takes --seconds and --pattern stream alone");
+		options_fail("%s", "--alternate takes --seconds, and --answer-every in place of --pattern rr");
 	if (o->plan.answer_every && plan_sends_datagrams(&o->plan))
 		options_fail("%s", "--answer-every: an answer to a datagram may be lost: leave it out");
 	if (o->plan.readers || receiver_has(o->plan.receiver, RECEIVER_MULTISHOT) ||

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from copyscope import cli
-from copyscope.cli import Parser, folder, number, numbers, seconds
+from copyscope.cli import Parser, folder, numbers, seconds
 from copyscope.common.errors import Refused, Unusable
 from copyscope.common.text import now_utc
 from copyscope.common.tree import BUILD, ROOT
@@ -81,7 +81,7 @@ def build_parser() -> Parser:
         help="without a program: bytes of a message (64,4k,16k,64k,256k,1M)")
     add("--threads", type=numbers, default=[1], metavar="N,N",
         help="without a program: connections (1)")
-    add("--answer", type=number, default=0, metavar="BYTES",
+    add("--answer", type=cli.number, default=0, metavar="BYTES",
         help="without a program: the sender waits for an answer after so many (it never waits)")
     add("--budget", type=seconds, default=BUDGET_S, metavar="S",
         help=f"without a program: about how long the turns of a path may take ({BUDGET_S:g})")
