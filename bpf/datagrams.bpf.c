@@ -33,8 +33,8 @@ static __always_inline void datagram_ends(struct sock *sk)
 	datagram_reading(book, sk);
 	owner_note_holder(book);
 	book->flags |= WATCH_DIED;
-	if (book_is_ours(book) && end_tell(book, sizeof(*book)))
-		gauge_add(&watch_gauges.lost_deaths, 1);
+	if (book_is_ours(book))
+		death_tell(book);
 	slot_give_back(book);
 }
 

@@ -326,8 +326,8 @@ int death(unsigned long long *ctx)
 		tls_ciphers_forget(book->cookie);
 	if (book->slot.tls && !book_is_ours(book))
 		tls_book_drop(book->cookie);
-	if (book_is_ours(book) && end_tell(book, sizeof(*book)))
-		gauge_add(&watch_gauges.lost_deaths, 1);
+	if (book_is_ours(book))
+		death_tell(book);
 	slot_give_back(book);
 	return 0;
 }

@@ -47,6 +47,9 @@ static __always_inline u64 address_of(const void *object)
 	return address;
 }
 
+/* No table of slots is so long. */
+enum { NO_PLACE = ~0u };
+
 /* Set before load. */
 const volatile __u32 watch_filter __weak = WATCH_OF_TASKS;
 const volatile __u32 slot_buckets_mask __weak = 0;	/* buckets less one: they are a power of 2 */
@@ -75,7 +78,7 @@ struct {
 	__type(value, struct watch_book);
 } watch_books SEC(".maps") __weak;
 
-enum { DEATHS_BYTES = 8 << 20, DEATHS_LATE = DEATHS_BYTES / 8, DEATHS_STEP = 64 << 10 };
+enum { DEATHS_BYTES = 1 << 20, DEATHS_LATE = DEATHS_BYTES / 2, DEATHS_STEP = 64 << 10, DEATHS_BESIDE_MAX = 8192 };
 
 static __always_inline void gauge_add(unsigned long long *gauge, u64 n)
 {
@@ -95,6 +98,18 @@ struct {
 	__uint(max_entries, DEATHS_BYTES);
 } deaths SEC(".maps") __weak;
 
+/* cookie -> a book for which the ring had no room: memory for those alone that user space comes too late for */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, DEATHS_BESIDE_MAX);
+	__type(key, u64);
+	__type(value, struct watch_book);
+} deaths_beside SEC(".maps") __weak;
+
+/* How many wait there. User space takes off what it takes out. */
+volatile __u64 deaths_waiting __weak = 0;
+
 /* To wake user space costs a connection as much as all else. It looks by itself less than twice a second; before that
  * it is woken where the ring fills, with each step of it. 0, or the error of a ring that is full. */
 static __always_inline long end_tell(void *item, u64 bytes)
@@ -103,6 +118,18 @@ static __always_inline long end_tell(void *item, u64 bytes)
 	bool late = waiting > DEATHS_LATE && waiting % DEATHS_STEP < sizeof(struct watch_book);
 
 	return bpf_ringbuf_output(&deaths, item, bytes, late ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+}
+
+static __always_inline void death_tell(struct watch_book *book)
+{
+	u64 cookie = book->cookie;
+
+	if (!end_tell(book, sizeof(*book)))
+		return;
+	if (bpf_map_update_elem(&deaths_beside, &cookie, book, BPF_NOEXIST))
+		gauge_add(&watch_gauges.lost_deaths, 1);
+	else
+		__sync_fetch_and_add(&deaths_waiting, 1);
 }
 
 /* What it is to see at once is no item. */
@@ -218,30 +245,60 @@ static __always_inline u32 bucket_of(u64 cookie)
 	return cookie & slot_buckets_mask;
 }
 
+/* A slot is in one of two buckets: then few sockets find none before most slots are taken. */
+static __always_inline u32 other_bucket_of(u64 cookie)
+{
+	return (bucket_of(cookie) ^ ((cookie * 0x9e3779b97f4a7c15ull) >> 40 | 1)) & slot_buckets_mask;
+}
+
+/* A slot is in its second bucket. */
+volatile __u32 other_buckets_used __weak = 0;
+
+static __always_inline u32 place_in(u32 at, u64 cookie)
+{
+	const struct slot_bucket *bucket = bpf_map_lookup_elem(&slot_buckets, &at);
+
+	#pragma unroll
+	for (int way = 0; bucket && way < WATCH_WAYS; way++)
+		if (bucket->way[way].cookie == cookie)
+			return at * WATCH_WAYS + way;
+	return NO_PLACE;
+}
+
+/* Where the slot of this socket is, or NO_PLACE, which no table has. */
+VERIFIED_ONCE u32 place_of(u64 cookie)
+{
+	u32 place = place_in(bucket_of(cookie), cookie);
+
+	return place == NO_PLACE && other_buckets_used ? place_in(other_bucket_of(cookie), cookie) : place;
+}
+
+static __always_inline struct slot_way *way_at(u32 place)
+{
+	u32 at = place / WATCH_WAYS;
+	struct slot_bucket *bucket = bpf_map_lookup_elem(&slot_buckets, &at);
+
+	return bucket ? &bucket->way[place & (WATCH_WAYS - 1)] : NULL;
+}
+
 /* Sets *@place: that of its slot. If nothing is to be counted, the verifier drops what follows. */
+static __always_inline bool place_find(u64 cookie, u32 *place)
+{
+	if (fault_inject == FAULT_COUNT_NOTHING || !cookie)
+		return false;
+	*place = place_of(cookie);
+	return *place != NO_PLACE;
+}
+
 static __always_inline struct slot_way *way_find(u64 cookie, u32 *place)
 {
-	u32 at = bucket_of(cookie);
-	struct slot_bucket *bucket;
-
-	if (fault_inject == FAULT_COUNT_NOTHING || !cookie)
-		return NULL;
-	bucket = bpf_map_lookup_elem(&slot_buckets, &at);
-	if (!bucket)
-		return NULL;
-	#pragma unroll
-	for (int way = 0; way < WATCH_WAYS; way++)
-		if (bucket->way[way].cookie == cookie) {
-			*place = at * WATCH_WAYS + way;
-			return &bucket->way[way];
-		}
-	return NULL;
+	return place_find(cookie, place) ? way_at(*place) : NULL;
 }
 
 /* Sets *@place. */
 static __always_inline struct watch_slot *slot_at(u64 cookie, u32 *place)
 {
-	return way_find(cookie, place) ? bpf_map_lookup_elem(&slots, place) : NULL;
+	return place_find(cookie, place) ? bpf_map_lookup_elem(&slots, place) : NULL;
 }
 
 static __always_inline struct watch_slot *slot_find(u64 cookie)
@@ -279,40 +336,68 @@ static __always_inline bool way_is_dead(const struct slot_way *way, u32 place)
 	return slot && slot->dead;
 }
 
-/* Returns 1 + the place, 0 if there is none. Those of sockets that are gone are taken when no other is free. */
-VERIFIED_ONCE u32 slot_take(u64 cookie)
+/* Takes one of the first @most ways of a bucket that is free, or with @dead one of a socket that is gone. Its place, or
+ * NO_PLACE. */
+VERIFIED_ONCE u32 way_take(u32 at, u32 most, u64 cookie, u32 dead)
 {
-	u32 at = bucket_of(cookie);
 	struct slot_bucket *bucket = bpf_map_lookup_elem(&slot_buckets, &at);
 
-	if (!bucket || !cookie)
-		return 0;
-	for (int i = 0; i < 2 * WATCH_WAYS; i++) {
-		struct slot_way *way = &bucket->way[i & (WATCH_WAYS - 1)];
-		u32 place = at * WATCH_WAYS + (i & (WATCH_WAYS - 1));
+	#pragma unroll
+	for (u32 i = 0; bucket && i < WATCH_WAYS; i++) {
+		u32 place = at * WATCH_WAYS + i;
+		struct slot_way *way = &bucket->way[i];
 		u64 free = 0;
 
-		if (i >= WATCH_WAYS) {
+		if (i >= most)
+			break;
+		if (dead) {
 			if (!way_is_dead(way, place))
 				continue;
 			free = way->cookie;
 		}
-		if (__sync_val_compare_and_swap(&way->cookie, free, cookie) != free)
-			continue;
+		if (__sync_val_compare_and_swap(&way->cookie, free, cookie) == free)
+			return place;
+	}
+	return NO_PLACE;
+}
+
+/* The second bucket is asked where half of the first is taken; from then on both fill alike. */
+static __always_inline u32 place_take(u64 cookie, u32 dead)
+{
+	u32 first = bucket_of(cookie), other = other_bucket_of(cookie), place = NO_PLACE;
+
+	for (u32 most = WATCH_WAYS / 2; most <= WATCH_WAYS && place == NO_PLACE; most++) {
+		place = way_take(first, most, cookie, dead);
+		if (place != NO_PLACE)
+			break;
+		other_buckets_used = 1;
+		place = way_take(other, most, cookie, dead);
+	}
+	return place;
+}
+
+/* Returns 1 + the place, 0 if there is none. Those of sockets that are gone are taken when no other is free. */
+VERIFIED_ONCE u32 slot_take(u64 cookie)
+{
+	u32 place = cookie ? place_take(cookie, false) : NO_PLACE;
+	struct slot_way *way;
+
+	if (cookie && slots_stay && place == NO_PLACE)
+		place = place_take(cookie, true);
+	way = way_at(place);
+	if (way) {
 		way->rx_copied = 0;
 		slot_clear(place);
 		return place + 1;
 	}
-	gauge_add(&watch_gauges.no_slots, 1);
+	if (cookie)
+		gauge_add(&watch_gauges.no_slots, 1);
 	return 0;
 }
 
 static __always_inline struct slot_way *way_of(const struct watch_book *book)
 {
-	u32 place = book->slot_at - 1, at = place / WATCH_WAYS;
-	struct slot_bucket *bucket = book->slot_at ? bpf_map_lookup_elem(&slot_buckets, &at) : NULL;
-
-	return bucket ? &bucket->way[place & (WATCH_WAYS - 1)] : NULL;
+	return book->slot_at ? way_at(book->slot_at - 1) : NULL;
 }
 
 static __always_inline struct watch_slot *slot_of(const struct watch_book *book)

@@ -329,8 +329,7 @@ static __always_inline struct watch_slot *datagram_born(struct sock *sk, u64 coo
 	slot->ours = 1;
 	/* It is told once: nobody waits for the end of a socket that no hook sees end. */
 	census_end(book);
-	if (end_tell(book, sizeof(*book)))
-		gauge_add(&watch_gauges.lost_deaths, 1);
+	death_tell(book);
 	return slot;
 }
 

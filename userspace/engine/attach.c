@@ -95,7 +95,7 @@ static void hits_note(const struct engine *p, struct probe *probes)
 enum { PATH_BYTES = 256 };
 /* No descriptor of one: none is opened by it. */
 enum { ANOTHER_PROGRAM = 1 };
-enum { BUCKETS_LEAST = 1 << 6, BUCKETS_MIN = 1 << 13, BUCKETS_MAX = 1 << 19 };
+enum { BUCKETS_LEAST = 1 << 6, BUCKETS_MIN = 1 << 12, BUCKETS_MAX = 1 << 19 };
 /* Notifications under way: of each socket of a run, and of all sockets of a watch. */
 enum { PINS_EACH = 128, PINS_OF_WATCH = 1 << 16, SPARE = 1024 };
 
@@ -130,13 +130,18 @@ static bool details_are_wanted(const struct engine *p)
 	return p->config.sets & HOOKS_DETAIL;
 }
 
+static bool tls_is_counted(const struct engine *p, const struct targets *targets)
+{
+	return p->config.sets & HOOKS_TLS && p->backend == BACKEND_TRAMPOLINE &&
+	       targets_function(targets, "tls_set_sw_offload");
+}
+
 /* Walks over sockets and books. Sockets of a run are as old as its window, but for those that listen, which
  * descriptors show. */
 static void choose_walks(struct engine *p, const struct targets *targets)
 {
 	bool sockets = p->config.netns_count, storages = walks_storages(targets);
-	bool tls = sockets && p->config.sets & HOOKS_TLS && p->backend == BACKEND_TRAMPOLINE &&
-		   targets_function(targets, "tls_set_sw_offload");
+	bool tls = sockets && tls_is_counted(p, targets);
 
 	bpf_program__set_autoload(p->skel->progs.walk_sockets, sockets && !tls);
 	bpf_program__set_autoload(p->skel->progs.walk_sockets_tls, tls);
@@ -280,6 +285,16 @@ static void leave_out_samples(struct engine *p)
 		bpf_map__set_autocreate(maps[i], false);
 }
 
+/* What no program fills where TLS is not counted. */
+static void shrink_tls(struct engine *p)
+{
+	struct bpf_map *maps[] = { p->skel->maps.tls_books, p->skel->maps.tls_ciphers, p->skel->maps.tls_read,
+				   p->skel->maps.tls_readers };
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+		bpf_map__set_max_entries(maps[i], 1);
+}
+
 static void configure_sizes(struct engine *p)
 {
 	bool wanted = p->config.sizes;
@@ -347,6 +362,10 @@ static void configure(struct engine *p, const struct targets *targets)
 	configure_details(p);
 	homes_tell(p);
 	configure_sizes(p);
+	if (!tls_is_counted(p, targets))
+		shrink_tls(p);
+	if (!targets_function(targets, "mptcp_sendmsg"))
+		bpf_map__set_max_entries(p->skel->maps.mptcp_holders, 1);
 	if (!c->cpu)
 		leave_out_samples(p);
 	ro->stacks_wanted = c->stacks;

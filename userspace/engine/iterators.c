@@ -327,10 +327,31 @@ int engine_wait(const struct engine *p, int timeout_ms, int other)
 	return poll(ready, sizeof(ready) / sizeof(*ready), timeout_ms) < 0 ? -errno : 0;
 }
 
+/* Books that lie beside the ring, as it was full. 0 or -errno. */
+static int deaths_beside_take(struct engine *p)
+{
+	volatile __u64 *waiting = &p->skel->bss->deaths_waiting;
+	int fd = bpf_map__fd(p->skel->maps.deaths_beside);
+	struct watch_book book;
+	uint64_t cookie;
+
+	while (__atomic_load_n(waiting, __ATOMIC_SEQ_CST)) {
+		if (bpf_map_get_next_key(fd, NULL, &cookie) ||
+		    bpf_map_lookup_and_delete_elem(fd, &cookie, &book))
+			return -errno;
+		__atomic_sub_fetch(waiting, 1, __ATOMIC_SEQ_CST);
+		p->each.death(p->each.arg, &book);
+	}
+	return 0;
+}
+
 int engine_deaths(struct engine *p, const struct engine_ends *each)
 {
+	int err;
+
 	p->each = *each;
-	return ring_buffer__consume(p->ring);
+	err = ring_buffer__consume(p->ring);
+	return err < 0 ? err : deaths_beside_take(p);
 }
 
 void collect(struct collected *c, const void *item)
@@ -468,7 +489,10 @@ uint64_t engine_memory(const struct engine *p)
 	bpf_object__for_each_map(map, p->skel->obj) {
 		if (!bpf_map__autocreate(map))
 			continue;
-		uint64_t each = bpf_map__key_size(map) + bpf_map__value_size(map);
+		/* What takes memory by the entry has the head of a list for each. */
+		uint64_t each = bpf_map__map_flags(map) & BPF_F_NO_PREALLOC ?
+					sizeof(void *) * 2 :
+					bpf_map__key_size(map) + bpf_map__value_size(map);
 
 		if (bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF)
 			bytes += bpf_map__max_entries(map);
