@@ -2,13 +2,9 @@
 /* Writes what is set before load into programs, in place of the reads of it. */
 #include "userspace/engine/constants.h"
 
-#include <linux/bpf.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define WIDE_LOAD (BPF_LD | BPF_IMM | BPF_DW)
+#include "userspace/engine/instructions.h"
 
 struct constants {
 	int fd;
@@ -16,56 +12,18 @@ struct constants {
 	size_t bytes;
 };
 
-static bool jumps(const struct bpf_insn *insn)
-{
-	uint8_t class = BPF_CLASS(insn->code), op = BPF_OP(insn->code);
-
-	return (class == BPF_JMP || class == BPF_JMP32) && op != BPF_CALL && op != BPF_EXIT;
-}
-
 /* A flag for each instruction that another one jumps to. */
 static bool *landings(const struct bpf_insn *insns, size_t count)
 {
 	bool *landed = calloc(count, sizeof(*landed));
 
 	for (size_t i = 0; landed && i < count; i++) {
-		int64_t by = insns[i].code == (BPF_JMP32 | BPF_JA) ? insns[i].imm : insns[i].off;
-		int64_t to = (int64_t)i + 1 + by;
+		int64_t to = (int64_t)i + 1 + insn_distance(&insns[i]);
 
-		if (jumps(&insns[i]) && to >= 0 && (size_t)to < count)
+		if (insn_jumps(&insns[i]) && to >= 0 && (size_t)to < count)
 			landed[to] = true;
 	}
 	return landed;
-}
-
-static size_t width_of(uint8_t code)
-{
-	switch (BPF_SIZE(code)) {
-	case BPF_B:
-		return 1;
-	case BPF_H:
-		return 2;
-	case BPF_W:
-		return 4;
-	}
-	return 8;
-}
-
-static uint64_t value_at(const uint8_t *at, size_t width)
-{
-	uint16_t half;
-	uint32_t word;
-	uint64_t wide;
-
-	switch (width) {
-	case 1:
-		return *at;
-	case 2:
-		return memcpy(&half, at, sizeof(half)), half;
-	case 4:
-		return memcpy(&word, at, sizeof(word)), word;
-	}
-	return memcpy(&wide, at, sizeof(wide)), wide;
 }
 
 /* Does @next give the register another value, whatever it holds? */
@@ -90,7 +48,7 @@ static bool read_once(const struct bpf_insn *insns, bool last)
 static void write_one(const struct constants *c, struct bpf_insn *insns)
 {
 	int64_t at = (int64_t)insns[1].imm + insns[2].off;
-	size_t width = width_of(insns[2].code);
+	size_t width = insn_bytes(&insns[2]);
 	uint64_t value;
 
 	if (at < 0 || (uint64_t)at + width > c->bytes)

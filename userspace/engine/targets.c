@@ -17,6 +17,7 @@
 
 #include "bpf/include/casts.h"
 #include "userspace/engine/constants.h"
+#include "userspace/engine/dead_code.h"
 #include "userspace/engine/side_loads.h"
 
 #define VMLINUX "/sys/kernel/btf/vmlinux"
@@ -270,14 +271,27 @@ static void name_cast(const struct bpf_program *prog)
 	}
 }
 
-static void write_constants(const struct bpf_program *prog, struct bpf_map *constants)
+/* @writes: in place of the reads, too. 0 or -errno. */
+static int use_constants(struct bpf_program *prog, struct bpf_prog_load_opts *opts, bool writes)
 {
-	size_t bytes;
-	const void *values = bpf_map__initial_value(constants, &bytes);
+	struct bpf_insn *insns = (struct bpf_insn *)bpf_program__insns(prog), *left;
+	size_t count = bpf_program__insn_cnt(prog);
+	struct frozen_map map = { .fd = bpf_map__fd(loads_by->constants) };
+	int err;
 
-	if (values)
-		constants_write((struct bpf_insn *)bpf_program__insns(prog),
-				bpf_program__insn_cnt(prog), bpf_map__fd(constants), values, bytes);
+	map.values = bpf_map__initial_value(loads_by->constants, &map.bytes);
+	if (!map.values)
+		return 0;
+	if (writes)
+		constants_write(insns, count, map.fd, map.values, map.bytes);
+	count = dead_code_drop(insns, count, &map, opts);
+	left = malloc(count * sizeof(*left));
+	if (!left)
+		return -ENOMEM;
+	memcpy(left, insns, count * sizeof(*left));
+	err = bpf_program__set_insns(prog, left, count);
+	free(left);
+	return err;
 }
 
 void targets_write_constants(struct targets *targets, struct bpf_map *constants)
@@ -294,6 +308,7 @@ void targets_load_side_by_side(struct targets *targets, struct bpf_object *progr
 static int prepare_load(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long type)
 {
 	const char *target = strchr(bpf_program__section_name(prog), '/');
+	int err;
 
 	if (!target || !loads_by)
 		return -EINVAL;
@@ -305,8 +320,9 @@ static int prepare_load(struct bpf_program *prog, struct bpf_prog_load_opts *opt
 		opts->attach_btf_obj_fd = loads_by->module_fd;
 	name_cast(prog);
 	/* A walk asks once of a socket or a descriptor, and the verifier takes longer. */
-	if (loads_by->constants && type != BPF_TRACE_ITER)
-		write_constants(prog, loads_by->constants);
+	err = loads_by->constants ? use_constants(prog, opts, type != BPF_TRACE_ITER) : 0;
+	if (err)
+		return err;
 	return opts->attach_btf_id ? side_loads_take(loads_by->side_loads, prog, opts) : -ESRCH;
 }
 
@@ -316,9 +332,7 @@ static int prepare_plain(struct bpf_program *prog, struct bpf_prog_load_opts *op
 	if (!loads_by)
 		return -EINVAL;
 	name_cast(prog);
-	if (loads_by->constants)
-		write_constants(prog, loads_by->constants);
-	return 0;
+	return loads_by->constants ? use_constants(prog, opts, true) : 0;
 }
 
 static int attach(const struct bpf_program *prog, long type, struct bpf_link **link)
