@@ -101,6 +101,7 @@ static __always_inline void book_open(struct watch_book *book, const struct tcp_
 	if (tls && has_tls(book))
 		tls_open(sk);
 	ours_note(book);
+	pages_opened(book, false);
 }
 
 /* The walk over descriptors came before: who holds the socket now? */

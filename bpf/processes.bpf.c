@@ -96,8 +96,11 @@ static __always_inline int datagrams_held(struct sock *sk, const struct task_str
 		return 0;
 	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
 	book = datagram_found(sk, book);
-	if (book)
-		holder_note(book, t, watch_pass);
+	if (!book)
+		return 0;
+	holder_note(book, t, watch_pass);
+	/* Of tasks, those that are of the subject alone are asked. */
+	pages_opened(book, watch_filter == WATCH_OF_TASKS);
 	return 0;
 }
 
@@ -167,6 +170,7 @@ int walk_descriptors(struct bpf_iter__task_file *ctx)
 		return 0;
 	holder_note(book, t, watch_pass);
 	held_at_opening(book, t);
+	pages_opened(book, watch_filter == WATCH_OF_TASKS);
 	return 0;
 }
 

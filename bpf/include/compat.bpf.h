@@ -20,7 +20,11 @@
 /* For pointers that the verifier knows (arguments and their members): plain loads, no helper. */
 static __always_inline u64 cookie_of(const struct sock *sk)
 {
-	return sk ? sk->__sk_common.skc_cookie.counter : 0;
+	const struct sock *asked = sk;
+
+	/* The compiler would read other fields of no socket by a null that no verifier takes for one. */
+	barrier_var(asked);
+	return asked ? sk->__sk_common.skc_cookie.counter : 0;
 }
 
 #define SKBFL_ZEROCOPY_ENABLE 1

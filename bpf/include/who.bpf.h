@@ -261,6 +261,16 @@ static __always_inline bool book_is_ours(const struct watch_book *book)
 	return watch_filter != WATCH_OF_NETNS || inum_is_ours(book->netns);
 }
 
+/* What a socket of the subject had when the window opened: it may need hooks of packets. */
+static __always_inline void pages_opened(const struct watch_book *book, bool ours)
+{
+	const struct watch_reading *r = &book->opened;
+
+	if (watch_mode == WATCH_MODE_OPEN && opened_by_walk && (ours || book_is_ours(book)) &&
+	    (r->asks_zerocopy || r->zerocopy_sends || r->referenced_bytes || r->spliced_bytes))
+		hooks_want(&watch_gauges.zerocopy_seen);
+}
+
 /* Does what this process does count, whatever socket it does it with? */
 static __always_inline bool process_counts(u32 tgid)
 {

@@ -111,10 +111,6 @@ int engine_find_listeners(struct engine *p);
 /* Walks over all sockets and notes their opening balances, then over descriptors. 0 or -errno. */
 int engine_open(struct engine *p);
 
-/* Calls @each with the book of every socket of the subject that is there now. 0 or -errno. */
-int engine_read(struct engine *p, void (*each)(void *arg, const struct watch_book *book),
-		      void *arg);
-
 /* Who takes what ended: the book of a socket, a process of the subject; NULL: nobody asks for processes. */
 struct engine_ends {
 	void (*death)(void *arg, const struct watch_book *book);

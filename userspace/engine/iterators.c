@@ -301,8 +301,8 @@ static int walk_books_again(struct engine *p, struct reader *reader)
 	return err;
 }
 
-int engine_read(struct engine *p, void (*each)(void *arg, const struct watch_book *book),
-		      void *arg)
+/* Calls @each with the book of every socket of the subject that is there now. 0 or -errno. */
+static int books_read(struct engine *p, void (*each)(void *arg, const struct watch_book *book), void *arg)
 {
 	struct reader reader = { each, arg };
 	int err;
@@ -434,7 +434,7 @@ int engine_books(struct engine *p, const struct engine_ends *each, const struct 
 	open->size = sizeof(**out);
 	open->count = open->failure = 0;
 	if (err >= 0)
-		err = engine_read(p, book_met, open);
+		err = books_read(p, book_met, open);
 	if (err >= 0 && each->gone)
 		err = members_read(p);
 	if (err >= 0)

@@ -187,14 +187,6 @@ static int collect_ended(struct watch *w)
 	return w->failure ? w->failure : err < 0 ? -EIO : 0;
 }
 
-static void look_for_zerocopy(void *arg, const struct watch_book *book)
-{
-	bool *found = arg;
-
-	*found |= book->now.asks_zerocopy || book->now.zerocopy_sends || book->now.referenced_bytes ||
-		  book->now.spliced_bytes;
-}
-
 /* What sockets of the subject need until now. Without trampolines packets alone tell what became of the pages of datagrams. */
 static unsigned int hooks_due(const struct watch *w)
 {
@@ -211,7 +203,6 @@ static unsigned int hooks_due(const struct watch *w)
 /* Opens the window; hooks that only zero copy or UDP needs are attached before, if a socket asks for it. */
 static int open_books(struct watch *w, unsigned int sets, char why[WHY_BYTES])
 {
-	bool zerocopy = false;
 	int err = 0;
 
 	hooked_note(w);
@@ -222,10 +213,7 @@ static int open_books(struct watch *w, unsigned int sets, char why[WHY_BYTES])
 			err = engine_open(w->probes);
 		if (!err)
 			err = collect_ended(w);
-		if (err || !(ON_DEMAND & ~w->tried))
-			break;
-		err = engine_read(w->probes, look_for_zerocopy, &zerocopy);
-		sets = (hooks_due(w) | (zerocopy ? HOOKS_ZEROCOPY : 0)) & ~w->tried;
+		sets = hooks_due(w) & ~w->tried;
 		if (!sets)
 			break;
 	}
