@@ -321,6 +321,9 @@ static __always_inline void mptcp_holder_is(u64 key, const struct watch_task *ta
 		note_lost_update();
 }
 
+/* Something is there of a descriptor that a walk met. */
+volatile __u32 mptcp_held __weak = 0;
+
 static __always_inline void mptcp_note(const struct sock *sk, const struct task_struct *t)
 {
 	struct watch_task task = {};
@@ -328,6 +331,7 @@ static __always_inline void mptcp_note(const struct sock *sk, const struct task_
 
 	task_describe(&task, t);
 	mptcp_holder_is(key, &task);
+	mptcp_held = 1;
 }
 
 struct mptcp_subflow_context___conn {

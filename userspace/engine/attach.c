@@ -364,8 +364,6 @@ static void configure(struct engine *p, const struct targets *targets)
 	configure_sizes(p);
 	if (!tls_is_counted(p, targets))
 		shrink_tls(p);
-	if (!targets_function(targets, "mptcp_sendmsg"))
-		bpf_map__set_max_entries(p->skel->maps.mptcp_holders, 1);
 	if (!c->cpu)
 		leave_out_samples(p);
 	ro->stacks_wanted = c->stacks;

@@ -231,7 +231,8 @@ int engine_open(struct engine *p)
 	if (!err)
 		err = walk_descriptors(p);
 	p->skel->bss->watch_mode = WATCH_MODE_READ;
-	return err;
+	/* Who holds an MPTCP socket holds those of TCP below it: the first walk did not know. */
+	return err || !p->skel->bss->mptcp_held ? err : walk_namespaces(p, NULL, NULL);
 }
 
 int engine_begin_sizes(struct engine *p)
