@@ -337,8 +337,8 @@ static int deaths_beside_take(struct engine *p)
 	uint64_t cookie;
 
 	while (__atomic_load_n(waiting, __ATOMIC_SEQ_CST)) {
-		if (bpf_map_get_next_key(fd, NULL, &cookie) ||
-		    bpf_map_lookup_and_delete_elem(fd, &cookie, &book))
+		if (bpf_map_get_next_key(fd, NULL, &cookie) || bpf_map_lookup_elem(fd, &cookie, &book) ||
+		    bpf_map_delete_elem(fd, &cookie))
 			return -errno;
 		__atomic_sub_fetch(waiting, 1, __ATOMIC_SEQ_CST);
 		p->each.death(p->each.arg, &book);
