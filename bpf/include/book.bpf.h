@@ -265,12 +265,10 @@ static __always_inline u32 place_in(u32 at, u64 cookie)
 	return NO_PLACE;
 }
 
-/* Where the slot of this socket is, or NO_PLACE, which no table has. */
-VERIFIED_ONCE u32 place_of(u64 cookie)
+/* Where the slot of this socket is if its first bucket has it not, or NO_PLACE, which no table has. */
+VERIFIED_ONCE u32 other_place_of(u64 cookie)
 {
-	u32 place = place_in(bucket_of(cookie), cookie);
-
-	return place == NO_PLACE && other_buckets_used ? place_in(other_bucket_of(cookie), cookie) : place;
+	return place_in(other_bucket_of(cookie), cookie);
 }
 
 static __always_inline struct slot_way *way_at(u32 place)
@@ -278,27 +276,40 @@ static __always_inline struct slot_way *way_at(u32 place)
 	u32 at = place / WATCH_WAYS;
 	struct slot_bucket *bucket = bpf_map_lookup_elem(&slot_buckets, &at);
 
-	return bucket ? &bucket->way[place & (WATCH_WAYS - 1)] : NULL;
+	if (!bucket)
+		return NULL;
+	/* The compiler would add to what the verifier does not know to be there yet. */
+	barrier_var(bucket);
+	return &bucket->way[place & (WATCH_WAYS - 1)];
 }
 
 /* Sets *@place: that of its slot. If nothing is to be counted, the verifier drops what follows. */
-static __always_inline bool place_find(u64 cookie, u32 *place)
-{
-	if (fault_inject == FAULT_COUNT_NOTHING || !cookie)
-		return false;
-	*place = place_of(cookie);
-	return *place != NO_PLACE;
-}
-
 static __always_inline struct slot_way *way_find(u64 cookie, u32 *place)
 {
-	return place_find(cookie, place) ? way_at(*place) : NULL;
+	u32 at = bucket_of(cookie);
+	struct slot_bucket *bucket;
+
+	if (fault_inject == FAULT_COUNT_NOTHING || !cookie)
+		return NULL;
+	bucket = bpf_map_lookup_elem(&slot_buckets, &at);
+	if (!bucket)
+		return NULL;
+	#pragma unroll
+	for (int way = 0; way < WATCH_WAYS; way++)
+		if (bucket->way[way].cookie == cookie) {
+			*place = at * WATCH_WAYS + way;
+			return &bucket->way[way];
+		}
+	if (!other_buckets_used)
+		return NULL;
+	*place = other_place_of(cookie);
+	return *place == NO_PLACE ? NULL : way_at(*place);
 }
 
 /* Sets *@place. */
 static __always_inline struct watch_slot *slot_at(u64 cookie, u32 *place)
 {
-	return place_find(cookie, place) ? bpf_map_lookup_elem(&slots, place) : NULL;
+	return way_find(cookie, place) ? bpf_map_lookup_elem(&slots, place) : NULL;
 }
 
 static __always_inline struct watch_slot *slot_find(u64 cookie)
