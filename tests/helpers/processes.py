@@ -84,7 +84,7 @@ def stop_below(pid: int) -> set[int]:
 def command_line(pid: int) -> list[str]:
     """The words a process was started with; none if it is gone or a zombie."""
     try:
-        return Path(f"/proc/{pid}/cmdline").read_text().split("\0")[:-1]
+        return os.fsdecode(Path(f"/proc/{pid}/cmdline").read_bytes()).split("\0")[:-1]
     except OSError:
         return []
 

@@ -38,7 +38,7 @@ def test_a_program_that_sends_to_itself_is_left_as_it_is(tmp_path):
     assert numbers["copied.tx_copy"]["value"] == numbers["copied.rx_copy"]["value"] == 23 * 4093
     assert numbers["path.local_share"]["value"] == 1 and found["path"]["like"] == "lo"
     assert numbers["MSG_ZEROCOPY.from_2048.change"]["how"] == "modelled"
-    assert "--path lo --pattern rr" in " ".join(done.stdout.split())
+    assert "--path lo --sizes 4096" in " ".join(done.stdout.split()) and "--answer 4093" in done.stdout
 
 
 def test_no_such_process_is_what_the_watch_says(tmp_path):
