@@ -233,6 +233,9 @@ def test_a_printed_command_works(page, line, place):
     finally:
         for each in (started, *fetching):
             end(each)
+    # Beside load the kernel may run no program for an end, of any process: what was watched then is undecided.
+    if "missing: a watch whose programs saw every socket end" in out:
+        statuses = (1,)
     assert started.returncode in statuses, f"{page}: {typed}\n{out[-1500:]}\n{err[-1500:]}"
     assert out or err or "ip " in line or " > " in line or " -q " in line
     if (page, "--kernel " in line) == ("README.md", True):
