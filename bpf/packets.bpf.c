@@ -334,6 +334,25 @@ static __always_inline void pages_handed(const struct sk_buff *skb, const struct
 	__sync_fetch_and_add(&slot->clean, h->bytes);
 }
 
+/* Spliced pages of nobody knows whom that a device has as they were queued: nobody copied them in between. */
+static __always_inline void onward_handed(const struct sk_buff *skb, u8 paths)
+{
+	struct xmit *h;
+
+	if (late_copies_hooked) {
+		if (paths & WATCH_PATH_OTHER)
+			gauge_add(&watch_gauges.spliced_onward, skb->data_len);
+		return;
+	}
+	h = paths & (WATCH_PATH_OTHER | WATCH_PATH_XDP) ? NULL : xmit_begin();
+	if (!h)
+		return;
+	h->skb = (u64)skb;
+	h->cookie = h->bytes = h->detail_bytes = 0;
+	h->onward = skb->data_len;
+	gauge_add(&watch_gauges.spliced_onward, -h->onward);
+}
+
 /* Pages that were spliced have no notification: who sent them is known until the socket is taken off. Nobody
  * copies them on arrival. */
 static __always_inline void splices_handed(const struct sk_buff *skb, const struct net_device *dev)
@@ -342,8 +361,8 @@ static __always_inline void splices_handed(const struct sk_buff *skb, const stru
 	u8 paths = paths_of(dev);
 
 	if (!slot) {
-		if (late_copies_hooked && skb->skb_iif && paths & WATCH_PATH_OTHER)
-			gauge_add(&watch_gauges.spliced_onward, skb->data_len);
+		if (skb->skb_iif)
+			onward_handed(skb, paths);
 		return;
 	}
 	path_note(slot, paths | (left_before(skb) ? WATCH_PATH_STACKED : 0));
@@ -458,6 +477,8 @@ static __always_inline void onward_held(const struct xmit *h)
 
 	if (slot)
 		__sync_fetch_and_add(&slot->late_copied, h->onward);
+	else if (!h->cookie)
+		gauge_add(&watch_gauges.spliced_onward, h->onward);
 }
 
 /* The skb may be freed by now: only its address is used. A busy device gets it again later. */

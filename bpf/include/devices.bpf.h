@@ -88,8 +88,8 @@ static __always_inline u8 paths_of(const struct net_device *dev)
 	return paths | (hands_on(kind) ? WATCH_PATH_VIRTUAL : WATCH_PATH_OTHER);
 }
 
-/* Spliced pages of nobody knows whom that this machine hands on. Without trampolines nobody sees what the kernel then
- * copies: for a device that cannot gather, before that is handed any. */
+/* Spliced pages of nobody knows whom that this machine hands on, before a device that cannot gather has them copied.
+ * With trampolines that copy is seen. */
 static __always_inline int onward_queued(const struct sk_buff *skb, u8 flags)
 {
 	if ((flags & (SKBFL_ZEROCOPY_ENABLE | SKBFL_SHARED_FRAG)) == SKBFL_SHARED_FRAG)

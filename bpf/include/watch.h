@@ -508,7 +508,7 @@ struct watch_gauges {
 	unsigned long long unseen_births, bookless, unseen_changes;
 	unsigned long long injected_faults;	/* completions dropped on purpose */
 	unsigned long long reshaped_orphans;	/* spliced bytes that the kernel moved for nobody knows whom */
-	unsigned long long spliced_onward;	/* spliced bytes of nobody knows whom that this machine handed on unseen */
+	unsigned long long spliced_onward;	/* spliced bytes of nobody knows whom that this machine handed on, and may have copied unseen */
 	unsigned long long sockmaps;	/* that there were at the last reading */
 	unsigned long long sockmap_seen;	/* a socket was in one */
 	unsigned long long sized_processes;	/* that asked for histograms of their own */

@@ -14,7 +14,7 @@ from odd.sends import copied_on_arrival, file_of, send_file
 from odd.truth import Truth
 
 SIZE = 50_000
-
+HANDED_OVER = r"all\s+of\s+it\s+was\s+handed\s+over\s+as\s+pages"
 
 
 def on_bridge() -> None:
@@ -122,23 +122,35 @@ def spliced_to_bridge(truth: Truth) -> Iterator[None]:
     """sendfile() of a container to its host: the pages of the file reach the receiver."""
     far = far_on(truth, "br0", on_bridge)
     splices(truth, far, 1)
-    truth.always.append(r"all\s+of\s+it\s+was\s+handed\s+over\s+as\s+pages")
+    truth.always.append(HANDED_OVER)
     yield
     splices(truth, far, TIMES)
     far.end()
 
 
-@odd()
-def spliced_on_without_scatter_gather(truth: Truth) -> Iterator[None]:
-    """sendfile() of a container to another, over a bridge whose devices take no pages: the kernel copies them there."""
-    between, far = beyond_bridge(truth, gathers=False)
-    truth.never.append(CLEAN)
+def spliced_on(truth: Truth, gathers: bool) -> Iterator[None]:
+    """sendfile() of a container to another, over a bridge."""
+    between, far = beyond_bridge(truth, gathers)
     splices(truth, far, 1)
     yield
     splices(truth, far, TIMES)
     far.end()
     between.tell("end")
     truth.join(between)
+
+
+@odd(ways=(WHOLE,))
+def spliced_on_over_bridge(truth: Truth) -> Iterator[None]:
+    """Its devices take pages, and the receiver gets those of the file."""
+    truth.always.append(HANDED_OVER)
+    yield from spliced_on(truth, gathers=True)
+
+
+@odd()
+def spliced_on_without_scatter_gather(truth: Truth) -> Iterator[None]:
+    """Its devices take no pages: the kernel copies them there."""
+    truth.never.append(CLEAN)
+    yield from spliced_on(truth, gathers=False)
 
 
 def spliced_to_xdp(truth: Truth, flags: int) -> Iterator[None]:

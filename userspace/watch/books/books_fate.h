@@ -24,7 +24,7 @@ struct watch_hooked {
 	bool devices;		/* what devices were handed */
 	bool moved;		/* what the kernel moved behind the socket */
 	bool rings;		/* sends by reference of io_uring's, and their notifications */
-	bool no_onward;		/* no spliced byte of this machine was forwarded or bridged */
+	bool no_onward;		/* what was spliced and forwarded or bridged was not copied on its way */
 	bool no_orphans;	/* nor moved for nobody knows whom */
 	bool no_sockmaps;	/* none was seen, which move bytes as no call does */
 	bool taps;		/* what captures on the way out were shown */
