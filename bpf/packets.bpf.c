@@ -334,25 +334,6 @@ static __always_inline void pages_handed(const struct sk_buff *skb, const struct
 	__sync_fetch_and_add(&slot->clean, h->bytes);
 }
 
-/* Spliced pages of nobody knows whom that a device has as they were queued: nobody copied them in between. */
-static __always_inline void onward_handed(const struct sk_buff *skb, u8 paths)
-{
-	struct xmit *h;
-
-	if (late_copies_hooked) {
-		if (paths & WATCH_PATH_OTHER)
-			gauge_add(&watch_gauges.spliced_onward, skb->data_len);
-		return;
-	}
-	h = paths & (WATCH_PATH_OTHER | WATCH_PATH_XDP) ? NULL : xmit_begin();
-	if (!h)
-		return;
-	h->skb = (u64)skb;
-	h->cookie = h->bytes = h->detail_bytes = 0;
-	h->onward = skb->data_len;
-	gauge_add(&watch_gauges.spliced_onward, -h->onward);
-}
-
 /* Pages that were spliced have no notification: who sent them is known until the socket is taken off. Nobody
  * copies them on arrival. */
 static __always_inline void splices_handed(const struct sk_buff *skb, const struct net_device *dev)
@@ -469,16 +450,6 @@ static __always_inline void arrival_held(struct sk_buff *skb)
 		return;
 	add(&b->site[SITE_late_copy].bytes, passed->bytes);
 	bpf_map_delete_elem(&passed_on, &key);
-}
-
-static __always_inline void onward_held(const struct xmit *h)
-{
-	struct watch_slot *slot = h->onward ? slot_find(h->cookie) : NULL;
-
-	if (slot)
-		__sync_fetch_and_add(&slot->late_copied, h->onward);
-	else if (!h->cookie)
-		gauge_add(&watch_gauges.spliced_onward, h->onward);
 }
 
 /* The skb may be freed by now: only its address is used. A busy device gets it again later. */

@@ -78,7 +78,7 @@ struct {
 	__type(value, struct watch_book);
 } watch_books SEC(".maps") __weak;
 
-enum { DEATHS_BYTES = 1 << 20, DEATHS_LATE = DEATHS_BYTES / 2, DEATHS_STEP = 64 << 10, DEATHS_BESIDE_MAX = 8192 };
+enum { DEATHS_BYTES = 1 << 20, DEATHS_LATE = DEATHS_BYTES / 2, DEATHS_STEP = 64 << 10, DEATHS_BESIDE_MAX = 32768 };
 
 static __always_inline void gauge_add(unsigned long long *gauge, u64 n)
 {

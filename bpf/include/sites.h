@@ -222,7 +222,7 @@ struct tls_book {
 	unsigned long long decrypted;	/* by the cipher, whatever became of it */
 	unsigned long long opened, received_overhead;	/* plaintext of whole records */
 	/* When TLS began: what TCP had accepted and returned, by its sequence numbers and by calls. */
-	unsigned long long sent_before, received_before, returned_before, accepted_before;
+	unsigned long long sent_before, received_before, accepted_before;
 	unsigned long long sent_cipher, received_cipher;	/* struct crypto_tfm */
 	unsigned int send_calls, copies, references, splices;
 	unsigned int recv_calls, directs, sent_records, received_records;

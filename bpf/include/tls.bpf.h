@@ -151,7 +151,6 @@ static __always_inline void tls_begin(struct tls_book *tls, const struct sock *s
 		tls->receives = 1;
 		slot->tls |= SLOT_TLS_RECEIVES;
 		tls->received_before = tls_returned_now(sk);
-		tls->returned_before = slot->recvs_returned;
 		cipher_note(tls, sk, false);
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Tracks the packet with user pages that a driver is sending: bytes that the driver copies are not
- * clean. */
+/* Tracks the packet that a driver is sending: user pages that it copies are not clean, and what a busy one gives back
+ * was not handed over. */
 #ifndef COPYSCOPE_XMIT_TRACKING_BPF_H
 #define COPYSCOPE_XMIT_TRACKING_BPF_H
 
@@ -74,6 +74,36 @@ static __always_inline void clean_take_back(const struct sk_buff *skb, u64 bytes
 		__sync_fetch_and_add(&slot->clean, -take_off(&h->bytes, bytes));
 	if (details_wanted)
 		count(books_find(h->cookie), COUNT_clean_bytes, -take_off(&h->detail_bytes, bytes));
+}
+
+/* Spliced pages of nobody knows whom that a device has as they were queued: nobody copied them in between. */
+static __always_inline void onward_handed(const struct sk_buff *skb, u8 paths)
+{
+	struct xmit *h;
+
+	if (late_copies_hooked) {
+		if (paths & WATCH_PATH_OTHER)
+			gauge_add(&watch_gauges.spliced_onward, skb->data_len);
+		return;
+	}
+	h = paths & (WATCH_PATH_OTHER | WATCH_PATH_XDP) ? NULL : xmit_begin();
+	if (!h)
+		return;
+	h->skb = (u64)skb;
+	h->cookie = h->bytes = h->detail_bytes = 0;
+	h->onward = skb->data_len;
+	gauge_add(&watch_gauges.spliced_onward, -h->onward);
+}
+
+/* A busy device gets it again later. */
+static __always_inline void onward_held(const struct xmit *h)
+{
+	struct watch_slot *slot = h->onward ? slot_find(h->cookie) : NULL;
+
+	if (slot)
+		__sync_fetch_and_add(&slot->late_copied, h->onward);
+	else if (!h->cookie)
+		gauge_add(&watch_gauges.spliced_onward, h->onward);
 }
 
 #endif

@@ -100,6 +100,8 @@ static struct watch_sides sides_of_reference_queue(const struct watch_socket *s,
 	int64_t right = book->slot.sent_referenced + last->unsent_referenced_bytes;
 	struct watch_plain to = watch_plain_of(last);
 
+	if (book->slot.mixed || book->flags & WATCH_MIXED)
+		return watch_not_known("its packets mix user pages with pages of files, which may be either");
 	if (watch_refers_to_nothing(book, m))
 		return (struct watch_sides){ .known = true, .right = book->slot.sent_referenced };
 	if (!(m->sites_known & 1u << SITE_tx_reference))
@@ -108,8 +110,6 @@ static struct watch_sides sides_of_reference_queue(const struct watch_socket *s,
 		return watch_not_known("packets were not watched when the first reference was made");
 	if (book->flags & (WATCH_TORN | WATCH_WALK_SHORT))
 		return watch_not_known("its queues could not be walked to their ends");
-	if (book->slot.mixed || book->flags & WATCH_MIXED)
-		return watch_not_known("its packets mix user pages with pages of files, which may be either");
 	if (!is_undisturbed(book))
 		return watch_not_known("packets were dropped or sent again");
 	if (book->flags & WATCH_UNSENT_LOST || (book->flags & WATCH_CLOSED && to.unsent))
