@@ -138,7 +138,7 @@ static int open_window(struct conduct *c)
 				       .details = o->details, .cpu_hz = o->cpu_hz, .sizes = o->sizes, .stacks = o->stacks,
 				       .stack_every = o->stack_every, .names = keeps(c) || c->reader.out,
 				       .begun = &c->begun,
-				       .every_hook = o->command,
+				       .every_hook = o->command, .glances = is_live(c) && !c->session.deltas.out,
 				       .early_datagrams = o->fail_on || o->fail_on_needless };
 	char why[WHY_BYTES] = "", id[sizeof(c->begun.id)];
 

@@ -11,7 +11,7 @@
 #include "userspace/watch/session.h"
 
 /* In place of the window of the library: nothing is loaded. */
-static int alive, readings, reading_fails_at;
+static int alive, readings, reading_fails_at, reading_takes_ms;
 
 int watch_wait(struct watch *w, int timeout_ms, int other)
 {
@@ -21,6 +21,10 @@ int watch_wait(struct watch *w, int timeout_ms, int other)
 
 int watch_read(struct watch *w, struct watch_record *r)
 {
+	uint64_t began_ns = processor_ns();
+
+	while (processor_ns() - began_ns < reading_takes_ms * NS_PER_MS)
+		;
 	*r = (struct watch_record){ .id = "named", .lately_ns = NS_PER_S, .window_ns = NS_PER_S };
 	return ++readings == reading_fails_at ? -EIO : 0;
 }
@@ -61,7 +65,7 @@ static void made(double seconds, double interval)
 	m.reader.out = open_memstream(&m.text, &m.bytes);
 	assert_non_null(m.reader.out);
 	alive = 1;
-	readings = reading_fails_at = 0;
+	readings = reading_fails_at = reading_takes_ms = 0;
 }
 
 static void expect(const char *reason, int least, int most)
@@ -97,6 +101,17 @@ TEST_OF_SESSION(each_interval_is_told_to_the_reader)
 	/* A busy machine may miss some; they are not made up for. */
 	expect("seconds", 2, 9);
 	assert_int_equal(count(m.text, "{\"interval\":"), readings - 1);
+}
+
+/* 10 ms of each 0.6 s at most: metrics are read on time. */
+TEST_OF_SESSION(a_live_view_whose_readings_take_long_has_longer_intervals)
+{
+	struct view view = {};
+
+	made(1.5, 0.1);
+	m.session.view = &view;
+	reading_takes_ms = 10;
+	expect("seconds", 2, 4);
 }
 
 TEST_OF_SESSION(it_ends_with_what_it_watches)

@@ -126,8 +126,9 @@ int engine_wait(const struct engine *p, int timeout_ms, int other);
 int engine_deaths(struct engine *p, const struct engine_ends *each);
 
 /* What ended since it was called last goes to @each; *@out has the books of all sockets that are open, each once, in the
- * order of cookies, until it is called again. Their number, or -errno. */
-int engine_books(struct engine *p, const struct engine_ends *each, const struct watch_book **out);
+ * order of cookies, until it is called again. @glance: who holds sockets is looked up if one began or was accepted since, and
+ * now and then. Their number, or -errno. */
+int engine_books(struct engine *p, const struct engine_ends *each, bool glance, const struct watch_book **out);
 
 /* The processes of the subject that had not ended, or that nobody had collected, when the books were read with a @gone;
  * valid as long as those. One that was collected since may have gone there, too. Their number. */

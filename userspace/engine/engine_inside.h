@@ -48,6 +48,9 @@ struct engine {
 	bool counts[TP_HITS_MAX];	/* perf does so, beside an attached hook */
 	struct engine_ends each;
 	uint32_t pass;
+	uint64_t books_looked_up;	/* that had begun when descriptors were walked last */
+	int glances;			/* since then */
+	bool guessed;			/* a book that was read last has no owner but who listens */
 	uint64_t unseen_ends;	/* by the last census */
 	void *as_attached;		/* owned; what the programs' variables held then, for engine_renew() */
 	struct program_runs before[PROBES_MAX];	/* this window */

@@ -228,7 +228,7 @@ int probes_read(struct probes *p, struct ledger *fresh)
 	struct collected all = { .size = sizeof(struct counted_socket) };
 	const struct engine_ends ends = { .death = counted_add, .arg = &all };
 	const struct watch_book *open;
-	int count = engine_books(p->engine, &ends, &open), err;
+	int count = engine_books(p->engine, &ends, false, &open), err;
 
 	for (int i = 0; i < count; i++)
 		counted_add(&all, &open[i]);

@@ -34,7 +34,7 @@ struct watch {
 	struct engine *probes;
 	struct watch_subject subject;
 	enum watch_books books;
-	bool details, sizes;
+	bool details, sizes, glances;
 	unsigned int cpu_hz;
 	struct kept_stacks stacks;
 	const char *cpu_clock;	/* NULL: the kernel refused, and why */
@@ -266,6 +266,7 @@ int watch_open(struct watch **out, const struct watch_config *config, char why[W
 	w->subject = *config->subject;
 	w->books = config->books;
 	w->begun = config->begun;
+	w->glances = config->glances;
 	watch_tally_begin(&w->tally, 0);
 	w->tally.forgets = w->subject.by == WATCH_NETNS || w->subject.by == WATCH_PORTS || w->subject.by == WATCH_ALL;
 	w->cgroup_count = watch_cgroups_list(&w->cgroups);
@@ -594,7 +595,7 @@ static int read_all(struct watch *w, struct watch_record *r, bool last)
 
 	record_empty(r);
 	r->measured = *w->begun;
-	count = engine_books(w->probes, &ends, &books);
+	count = engine_books(w->probes, &ends, w->glances && !last, &books);
 	now = monotonic_ns();
 	err = count < 0 ? count : w->failure;
 	if (!err)

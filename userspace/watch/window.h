@@ -27,6 +27,7 @@ struct watch_config {
 	bool stacks;		/* what calls move is put to stacks of their programs; with WATCH_CALLS */
 	bool names;		/* a report or a record tells functions that samples of the clock found */
 	bool every_hook;	/* attach also what plain programs never need: for -- COMMAND */
+	bool glances;		/* readings before the last are looked at and not kept: see engine_books */
 	bool early_datagrams;	/* hooks of UDP do not wait for a socket: sums that decide are to be whole */
 };
 

@@ -62,7 +62,7 @@ static const struct argp_option option_table[] = {
 	{ "seconds", KEY_SECONDS, "S", 0,
 	  "stop after S seconds (default: when all watched processes have ended, or at Ctrl-C)", 2 },
 	{ "interval", KEY_INTERVAL, "S", 0,
-	  "show what happened every S seconds: live on a terminal, else a block each time", 2 },
+	  "show what happened every S seconds, of many sockets more seldom: live on a terminal, else a block each time", 2 },
 	{ NULL, 0, NULL, 0, "How it is counted and shown:", 3 },
 	{ "by", KEY_BY, "WHAT", 0,
 	  "rows of tables: service (default: a unit, a container or a program of a user), process, socket, cgroup, peer or "
