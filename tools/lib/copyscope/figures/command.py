@@ -72,7 +72,8 @@ def few_watched(records: list[Record]) -> list[Record]:
     rest = sorted(watched, key=lambda each: -(each.payload_bytes or 0))[MOST_WATCHED:]
     if rest:
         complain("plot", f"{len(rest)} of {len(watched)} processes are left out: they moved least")
-    return [record for record in records if record not in rest]
+    left_out = {id(record) for record in rest}
+    return [record for record in records if id(record) not in left_out]
 
 
 def split_kinds(records: list[Record]) -> list[Group]:

@@ -136,7 +136,8 @@ def read_bytes(source: Path) -> bytes:
     if data is None:
         raise BadRecord(source, "file", "it has no end", "name a file")
     if len(data) > MOST_BYTES:
-        raise BadRecord(source, "file", f"it is larger than {MOST_BYTES >> 20} MiB", DAMAGED)
+        raise BadRecord(source, "file", f"it is larger than {MOST_BYTES >> 20} MiB",
+                        "watch fewer processes, or the file is damaged")
     return data
 
 

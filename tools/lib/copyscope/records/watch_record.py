@@ -2,6 +2,7 @@
 """Reads records of watch: each process of one answers what figures ask of a run."""
 from __future__ import annotations
 
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -82,12 +83,15 @@ def watched_of(data: dict[str, Any], source: Path) -> list[Watched]:
     records of 0.2 have causes of all together: they are of the process if it is the only one."""
     found = []
     together = data["causes"] if len(data["processes"]) == 1 else []
+    # Once for all: there may be 10,000 of both.
+    sockets = defaultdict(list)
+    for each in data["sockets"]:
+        sockets[each["pid"]].append(each)
     for process, verdict in zip(data["processes"], data["verdicts"]):
         books = process["sum"]
-        own = [each for each in data["sockets"] if each["pid"] == process["pid"]]
         found.append(Watched({
             **data, **as_run(data), "label": verdict["process"], "counts": books["counts"],
-            "sockets": own, "call_sizes": process.get("sizes", []),
+            "sockets": sockets[process["pid"]], "call_sizes": process.get("sizes", []),
             "holds": process.get("holds"),
             "sites": {site: with_why(each, data["sites"][site])
                       for site, each in books["sites"].items()},

@@ -2,6 +2,7 @@
 """Writes the report of a record as one page of HTML, which fetches nothing and escapes all text."""
 from __future__ import annotations
 
+import json
 import subprocess
 import tempfile
 from pathlib import Path
@@ -15,6 +16,7 @@ from copyscope.common.tree import ROOT
 from copyscope.records.reply import reply_alone
 from copyscope.records.run_record import Record
 from copyscope.records.stacks import has as has_stacks
+from copyscope.records.watch_record import as_run, watched_of
 from copyscope.report import (
     answers,
     counts,
@@ -96,10 +98,30 @@ def with_names_of_its_own(drawing: str, name: str) -> str:
     return text.replace('href="#', f'href="#{name}-').replace("url(#", f"url(#{name}-")
 
 
-def maps(source: Path) -> list[tuple[str, str]]:
+def drawn(record: Record, source: Path, folder: str) -> Path:
+    """A record of the processes that are drawn: to read one of 10,000 again takes seconds."""
+    data = record.data
+    if not record.watched or len(data["processes"]) <= MOST_MAPS:
+        return source.resolve()
+    names = {each.data["label"] for each in watched_of(data, source)[:MOST_MAPS]}
+    verdicts = [each for each in data["verdicts"] if each["process"] in names]
+    processes = [process for process, verdict in zip(data["processes"], data["verdicts"])
+                 if verdict["process"] in names]
+    pids = {each["pid"] for each in processes}
+    few = {**data, "processes": processes, "verdicts": verdicts,
+           "sockets": [each for each in data["sockets"] if each["pid"] in pids]}
+    for key in ("label", *as_run(data)):
+        few.pop(key, None)
+    file = Path(folder) / "record.json"
+    file.write_text(json.dumps(few), encoding="utf-8")
+    return file
+
+
+def maps(record: Record, source: Path) -> list[tuple[str, str]]:
     """Name and drawing of each copy map that tools/plot draws of the record."""
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([ROOT / "tools" / "plot", source.resolve(), "--out", folder],
+        of = drawn(record, source, folder)
+        done = subprocess.run([ROOT / "tools" / "plot", of, "--out", folder],
                               capture_output=True, text=True, check=False)
         if done.returncode:
             raise CommandError(done.stderr.strip().removeprefix("plot: "))
@@ -144,6 +166,6 @@ def page(record: Record, source: Path) -> str:
         "more_services": services[MOST_SERVICES:], "columns": [*COLUMNS],
         "processes": process_rows(record.data) if record.watched else [], **where(record),
         # Where nothing moved there is no way to draw.
-        "maps": maps(source) if services or not record.watched else [],
+        "maps": maps(record, source) if services or not record.watched else [],
         "laws": law_rows(record), "foot": run.foot(record)}
     return templates(Path(__file__).parent).get_template("page.html").render(told)
