@@ -12,6 +12,9 @@ echo up
 modprobe tun
 modprobe tls
 modprobe xfrm_user
+modprobe ip_vs
+# Cards that a program may have for itself; on another machine it takes none.
+export ODD_NICS="eth0 eth1"
 # Tasks under SCHED_FIFO are stopped inside a program for none of their kind; see watch.sh.
 scheduled=()
 [[ ! -v COPYSCOPE_FIFO ]] || scheduled=(chrt -f 1)

@@ -47,7 +47,7 @@ def made_when_asked_for(request, tmp_path_factory) -> Callable[[str], Guest]:
         ways = dict.fromkeys(each["way"] for each in params if each["guest"] == release)
         return boot(release, tmp_path_factory.mktemp("odd"), [
             "env", f"PYTHONPYCACHEPREFIX={code}", "tests/guest/odd.sh", OWN, ",".join(ways),
-            *([name for name in mine if (release, name) in chosen] or mine)], adding(code))
+            *([name for name in mine if (release, name) in chosen] or mine)], ["--nics", "2", *adding(code)])
     return made
 
 

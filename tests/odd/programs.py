@@ -10,6 +10,7 @@ from odd import (  # noqa: F401
     sends,
     stacked,
     states,
+    translated,
     uring,
     wrapped,
 )

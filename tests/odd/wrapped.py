@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from odd.devices import CLEAN, TIMES
-from odd.frame import odd
+from odd.frame import needed, odd
+from odd.netlink import wireguard as keys_of
 from odd.network import OURS, THEIRS, Far, bring_up, elsewhere, ip, own_network, receiver
 from odd.sends import copied_on_arrival
 from odd.stacked import splices
@@ -14,6 +15,13 @@ from odd.truth import Truth
 UNDER = ("10.8.0.1", "10.8.0.2")
 MACS = ("02:00:00:00:00:01", "02:00:00:00:00:02")
 KEYS = ("5a" * 16, "a5" * 16)
+
+# X25519: private and public ones of each end.
+PAIRS = [tuple(map(bytes.fromhex, pair)) for pair in (
+    ("603d0ce21b4eae1c4f64188da66b9fc858696d65f3bba6cb6bf80f726970035e",
+     "21a83314604202e396cc4a3d4204df56bd2723d61f61f28d8eb6bdeb32e5af0d"),
+    ("b857cebe32f0e02484e9ac1a12191b6642e0f3c3be72e53c3ee8769783913b71",
+     "7348af03b23b888b26e1bd04116a5a7ae3680811f863024a8c4bdab82832ed76"))]
 
 
 def top(kind: str, *words: str) -> Callable[[int], None]:
@@ -53,6 +61,13 @@ def macsec_of(end: int) -> None:
     ip("macsec", "add", "top", *peer, "sa", 0, "pn", 1, "on", "key", "01", KEYS[1 - end])
 
 
+def wireguard_of(end: int) -> None:
+    """WireGuard with keys that both ends know."""
+    bring_up(f"v{end}", UNDER[end])
+    ip("link", "add", "top", "type", "wireguard")
+    needed(keys_of, "top", 51820, PAIRS[end][0], PAIRS[1 - end][1], UNDER[1 - end])
+
+
 def between(truth: Truth, made: Callable[[int], None]) -> Far:
     """A connection over such devices."""
     own_network()
@@ -84,6 +99,13 @@ def macsec(truth: Truth) -> Iterator[None]:
     """The device encrypts into memory of its own."""
     truth.never.append(CLEAN)
     yield from both_kinds(truth, between(truth, macsec_of))
+
+
+@odd()
+def wireguard(truth: Truth) -> Iterator[None]:
+    """The device makes one piece of each packet, which it encrypts in place."""
+    truth.never.append(CLEAN)
+    yield from both_kinds(truth, between(truth, wireguard_of))
 
 
 @odd()

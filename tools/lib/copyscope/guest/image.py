@@ -81,10 +81,11 @@ BOOT = ("virtio_pci", "virtio_console", "veth")
 # Loaded when COMMAND, or the kernel on its behalf, asks for them.
 ON_DEMAND = ("virtio_net", "vmxnet3", "af_packet", "tun", "tap", "bridge", "dummy", "ifb",
              "macvlan", "ipvlan", "8021q", "bonding", "vxlan", "geneve", "ip_gre", "macsec",
-             "vhost_net", "tls", "gcm", "ctr", "ghash_generic", "tcp_bbr",
+             "wireguard", "vhost_net", "tls", "gcm", "ctr", "ghash_generic", "tcp_bbr",
              "tcp_diag", "inet_diag", "unix_diag", "sch_netem", "sch_fq", "sch_tbf", "sch_ingress",
-             "cls_bpf", "cls_matchall", "act_mirred", "nf_tables", "nft_chain_nat", "nf_conntrack",
-             "xt_MASQUERADE", "nfsv3", "nvme_tcp", "nvmet_tcp", "virtio_blk", "brd",
+             "cls_bpf", "cls_matchall", "act_mirred", "nf_tables", "nft_chain_nat", "nft_nat",
+             "nf_conntrack", "xt_MASQUERADE", "ip_vs", "ip_vs_rr",
+             "nfsv3", "nfsv4", "nfsd", "nvme_tcp", "nvmet_tcp", "virtio_blk", "brd",
              "xfrm_user", "esp4", "seqiv",
              "crc32c_generic", "crc32c_intel")
 
