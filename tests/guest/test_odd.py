@@ -25,10 +25,13 @@ SAME = dealt((name for name in PROGRAMS if name not in DIFFER), KERNELS)
 # The host has all. Here the short tier has one of each kind of these on both kernels, the others each on one, and a
 # sixth of those that do not differ.
 ON_BOTH = ("sendfile", "router", "peek_offset", "kernel_tls_sendfile", "sockmap_egress", "mptcp", "uring_zero_copy")
+# The host has no such modules.
+HERE_ALONE = dict.fromkeys(("dnat_to_container", "ipvs_to_container", "plain_to_dnat", "zero_copy_to_dnat", "zero_copy_to_dnat_here",
+                            "wireguard"), KERNELS)
 # Since 6.11 the kernel refuses none of these.
 REFUSED = {"datagrams_without_checksums": KERNELS}
-makes = Maker(dealt(DIFFER, KERNELS, hands=2) | SAME | REFUSED, soon=dealt(DIFFER, KERNELS) | dict.fromkeys(ON_BOTH, KERNELS) | {
-    name: () for place, name in enumerate(SAME) if place % 12 not in (6, 7)})
+makes = Maker(dealt(DIFFER, KERNELS, hands=2) | SAME | REFUSED | HERE_ALONE, soon=dealt(DIFFER, KERNELS) | dict.fromkeys(ON_BOTH, KERNELS) | {
+    name: () for place, name in enumerate(SAME) if place % 12 not in (6, 7)} | HERE_ALONE)
 WAYS = (LIFE, WHOLE)
 # The other way of each kernel is of the long tier.
 SOON = dict(zip(KERNELS, WAYS))

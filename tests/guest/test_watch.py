@@ -252,6 +252,16 @@ def test_sockets_of_the_kernel_are_counted_to_the_byte(outcome):
     assert not {each["comm"] for each in ours} & {"sink", "watch"}
 
 
+def added(record: dict, *ends: str) -> Counter:
+    """What sockets with one of these ends sent: bytes accepted, and by site, where that is known."""
+    found: Counter = Counter()
+    for each in record["sockets"]:
+        if {each["local"], each["remote"]} & set(ends):
+            found.update(accepted=each["counts"]["accepted_bytes"], **{
+                site: each["sites"][site]["bytes"] for site in ("tx_copy", "tx_splice") if each["sites"][site]["bytes"] is not None})
+    return found
+
+
 @in_part("spliced")
 def test_what_the_kernel_itself_splices_is_counted_to_the_byte(outcome):
     assert outcome.status("spliced") == 0, outcome.errors("spliced")
@@ -260,13 +270,31 @@ def test_what_the_kernel_itself_splices_is_counted_to_the_byte(outcome):
     histogram = outcome.text("spliced.told")
     # Hits of the probe, and those that it missed.
     assert re.search(r"^\s*spliced +\d+ +0$", histogram, re.M) and re.search(r"^\s*Dropped: 0$", histogram, re.M), histogram
-    told = sum(map(int, re.findall(r" bytes: +(\d+)$", histogram, re.M)))
-    site = record["total"]["sites"]["tx_splice"]
-    # What was read in 23 messages and written in 29, and headers.
-    assert site["bytes"] == told > (23 + 29) * 65536
+    told: Counter = Counter()
+    for who, size in re.findall(r"common_pid: (\S+).* bytes: +(\d+)$", histogram, re.M):
+        told[who] += int(size)
+    assert record["total"]["sites"]["tx_splice"]["bytes"] == sum(told.values())
+    # What was read of a disk in 23 messages and written in 29, and headers.
+    disk = added(record, "127.0.0.1:4420")
+    assert disk["tx_splice"] == sum(told.values()) - told["nfsd"] > (23 + 29) * 65536
     # Of both connections: two greetings, and the data of a request to connect, whose memory is no page of its own.
-    assert record["total"]["sites"]["tx_copy"]["bytes"] == 2 * (128 + 128 + 1024)
-    assert record["total"]["counts"]["accepted_bytes"] == told + 2 * (128 + 128 + 1024)
+    assert disk["tx_copy"] == 2 * (128 + 128 + 1024) == disk["accepted"] - disk["tx_splice"]
+    # The file, of which nfsd copied no byte; its client copies what it asks.
+    file = added(record, "127.0.0.1:2049")
+    assert file["tx_splice"] == told["nfsd"] > 1_500_000
+    assert file["tx_copy"] == file["accepted"] - told["nfsd"] < 20_000
+
+
+@in_part("spliced")
+def test_without_trampolines_what_the_kernel_itself_splices_is_told_as_no_copy(outcome):
+    assert outcome.status("spliced.tracepoint") == 0, outcome.errors("spliced.tracepoint")
+    counted, record = (record_of(outcome.folder / f"{name}.json") for name in ("spliced", "spliced.tracepoint"))
+    assert record["backend"]["name"] == "tracepoint" and not broken(record)
+    for end in ("127.0.0.1:4420", "127.0.0.1:2049"):
+        known, found = added(counted, end), added(record, end)
+        assert found == {name: known[name] for name in found}
+    for site in ("tx_copy", "tx_splice"):
+        assert record["total"]["sites"][site]["bytes"] is not None or record["sites"][site]["why"]
 
 
 @in_part("detail")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Watches programs in a guest, in some of these parts: "whole", one command from before its first call to its
 # end; "detail", a run that counts beside the watch; "life", a process in the middle of its life, whose calls
-# are counted, too; "kernel", a client in the kernel; "spliced", a disk and its user in the kernel that splice;
+# are counted, too; "kernel", a client in the kernel; "spliced", a disk and a file that the kernel lends, spliced;
 # "datagrams", a program that uses UDP; "lost", "handed" and "queued", the same with faults; "late", one that begins to in the middle of the window;
 # "holds", zero copy over a wire that delays it; "held", by a ring, and over veth; "ends", sockets that end while the kernel is asked who
 # takes their books; "alone", by copyscope-collect in a root that has nothing else.
@@ -148,10 +148,31 @@ kernel() {
 	end_watch kernel
 }
 
-# A disk that the kernel lends itself by nvme-tcp, which splices what is read and what is written. Which function
-# attaches the pages, and how many bytes its calls took, is told by a histogram of the kernel's own.
+# serve: lends a file to this machine by NFS, whose tables of exports nobody else fills. Version 3 would need rpcbind.
+serve() {
+	local nfsd=/proc/fs/nfsd tables=/proc/net/rpc
+	modprobe nfsd
+	modprobe nfsv4
+	[[ -e $nfsd/threads ]] || mount -t nfsd nfsd "$nfsd"
+	mkdir -p /run/served /run/far
+	mount -t tmpfs none /run/served
+	head -c 1500000 /dev/urandom >/run/served/file
+	echo nfsd 127.0.0.1 $((2 ** 31 - 1)) here >"$tables/auth.unix.ip/channel"
+	# Read-only, to any port, to root, without a check of folders, as file system 0.
+	echo here /run/served $((2 ** 31 - 1)) $((0x1 | 0x2 | 0x400 | 0x2000)) -2 -2 0 >"$tables/nfsd.export/channel"
+	echo here 1 \\x00000000 $((2 ** 31 - 1)) /run/served >"$tables/nfsd.fh/channel"
+	echo -2 -3 +4 >"$nfsd/versions"
+	# A server opens no file earlier.
+	echo 10 >"$nfsd/nfsv4gracetime"
+	echo tcp 2049 >"$nfsd/portlist"
+	echo 1 >"$nfsd/threads"
+}
+
+# A disk that the kernel lends itself by nvme-tcp, which splices what is read and what is written, and a file by nfsd,
+# which splices what is read. Which function attaches the pages, and how many bytes its calls took, is told by a
+# histogram of the kernel's own.
 spliced() {
-	local attaches=skb_splice_from_iter far=/sys/kernel/config/nvmet/subsystems/far
+	local other attaches=skb_splice_from_iter far=/sys/kernel/config/nvmet/subsystems/far
 	local traced=/sys/kernel/tracing/events/kprobes/spliced
 	grep -qw "$attaches" /proc/kallsyms || attaches=do_tcp_sendpages
 	modprobe nvmet_tcp
@@ -172,16 +193,25 @@ spliced() {
 		[[ -e subsystems/far ]] || ln -s "$far" subsystems/far
 	)
 	[[ -d $traced ]] || echo "r:spliced $attaches bytes=\$retval:s32" >/sys/kernel/tracing/kprobe_events
-	echo "hist:keys=common_pid:vals=bytes if bytes > 0" >"$traced/trigger"
+	echo "hist:keys=common_pid.execname:vals=bytes if bytes > 0" >"$traced/trigger"
+	serve
+	begin_watch spliced.tracepoint --all --backend tracepoint
+	other=$watch
 	begin_watch spliced --all
 	printf transport=tcp,traddr=127.0.0.1,trsvcid=4420,nqn=far,nr_io_queues=1 >/dev/nvme-fabrics
 	until [[ -b /dev/nvme0n1 ]]; do sleep 0.1; done
 	dd if=/dev/nvme0n1 of=/dev/null bs=65536 count=23 iflag=direct 2>/dev/null
 	dd if=/dev/urandom of=/dev/nvme0n1 bs=65536 count=29 oflag=direct 2>/dev/null
 	echo 1 >/sys/class/nvme/nvme0/delete_controller
+	mount -t nfs4 -o addr=127.0.0.1,clientaddr=127.0.0.1,vers=4.2,proto=tcp,port=2049 127.0.0.1:/ /run/far
+	cmp /run/far/file /run/served/file
+	umount /run/far
 	end_watch spliced
+	watch=$other
+	end_watch spliced.tracepoint
+	echo 0 >/proc/fs/nfsd/threads
 	cat "$traced/hist" /sys/kernel/tracing/kprobe_profile >/out/spliced.told
-	echo "!hist:keys=common_pid:vals=bytes if bytes > 0" >"$traced/trigger"
+	echo "!hist:keys=common_pid.execname:vals=bytes if bytes > 0" >"$traced/trigger"
 }
 
 ends() {
