@@ -160,7 +160,7 @@ serve() {
 	echo nfsd 127.0.0.1 $((2 ** 31 - 1)) here >"$tables/auth.unix.ip/channel"
 	# Read-only, to any port, to root, without a check of folders, as file system 0.
 	echo here /run/served $((2 ** 31 - 1)) $((0x1 | 0x2 | 0x400 | 0x2000)) -2 -2 0 >"$tables/nfsd.export/channel"
-	echo here 1 \\x00000000 $((2 ** 31 - 1)) /run/served >"$tables/nfsd.fh/channel"
+	printf 'here 1 \\x00000000 %s /run/served\n' $((2 ** 31 - 1)) >"$tables/nfsd.fh/channel"
 	echo -2 -3 +4 >"$nfsd/versions"
 	# A server opens no file earlier.
 	echo 10 >"$nfsd/nfsv4gracetime"

@@ -37,15 +37,15 @@ def message(kind: int, flags: int, body: bytes) -> bytes:
 
 
 def asked(protocol: int, messages: bytes, answers: int = 1) -> bytes:
-    """Sends messages; returns the first answer, or raises the error that one of them is."""
+    """Sends messages; returns the last answer, or raises the first error that one is."""
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol) as line:
         line.send(messages)
-        found = [line.recv(1 << 16) for _ in range(answers)]
-    for each in found:
-        kind, error = struct.unpack_from("4xH10xi", each)
-        if kind == NLMSG_ERROR and error:
-            raise OSError(-error, f"netlink: {os.strerror(-error)}")
-    return found[0]
+        for _ in range(answers):
+            answer = line.recv(1 << 16)
+            kind, error = struct.unpack_from("4xH10xi", answer)
+            if kind == NLMSG_ERROR and error:
+                raise OSError(-error, f"netlink: {os.strerror(-error)}")
+    return answer
 
 
 def translate(address: str) -> None:

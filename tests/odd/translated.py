@@ -9,11 +9,21 @@ from collections.abc import Iterator
 from odd.devices import TIMES, veth
 from odd.frame import LIFE, WHOLE, CannotRun, needed, odd
 from odd.netlink import serve_elsewhere, translate
-from odd.network import OURS, PORT, THEIRS, Far, bring_up, connected, elsewhere, ip, own_network, receiver
+from odd.network import (
+    OURS,
+    PORT,
+    THEIRS,
+    Far,
+    bring_up,
+    connected,
+    elsewhere,
+    ip,
+    own_network,
+    receiver,
+)
 from odd.sends import copied_on_arrival
 from odd.stacked import SIZE, splices
 from odd.truth import Child, Truth
-
 
 
 def copied_there(truth: Truth, far: Far) -> Iterator[None]:
