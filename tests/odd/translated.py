@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from collections.abc import Iterator
 
 from odd.devices import TIMES, veth
@@ -65,7 +66,11 @@ def dnat_to_host(truth: Truth) -> Far:
 
     def moves(own: Truth, line: Child) -> None:
         for device in devices:
-            ip("link", "set", device, "netns", line.hear())
+            pid = line.hear()
+            # The kernel brings it back some time after its last namespace ended.
+            while device not in (name for _, name in socket.if_nameindex()):
+                time.sleep(0.05)
+            ip("link", "set", device, "netns", pid)
         line.tell("moved")
     # It stays where the cards are.
     mover = truth.child(moves)
