@@ -177,12 +177,12 @@ def completions(record: dict, truth: dict) -> Iterator[str]:
         if n[name] not in (None, known) and not (n[name] < known and completions_are_least(record["sockets"])):
             yield f"{name} is {known}, told {n[name]}"
     # Of what was reshaped on its way some kernels say COPIED, and others do not.
+    fate = record["total"]["fate"]
     late, reshaped, referenced = n["late_copy"], n["reshaped_referenced_bytes"], n["tx_reference"]
     if truth["copied"] == truth["completed"]:
         # Where nothing tells of that, the record says that it does not know: a packet whose bytes were reshaped before it
         # arrived says COPIED if it is no larger than the MSS (skb_copy_ubufs() of a packet without frags).
         # A packet of it that has pages of a file, too, counts as copied with them.
-        fate = record["total"]["fate"]
         copied = late + reshaped if None not in (late, reshaped) else \
             max(late or 0, fate["copied_later_bytes"] or 0) + (fate["unknown_bytes"] or 0)
         if late is not None and referenced is not None and copied < referenced - truth["dropped"]:
@@ -192,7 +192,8 @@ def completions(record: dict, truth: dict) -> Iterator[str]:
     elif not truth["copied"]:
         if late:
             yield f"none of {truth['completed']} sends said COPIED, late_copy {late}"
-        if not reshaped and COPIED.search(said.partition("received")[0]):
+        # Where skb_cow_data() makes one piece of a packet to encrypt it in place, completions do not say COPIED.
+        if not reshaped and (fate["copied_later_bytes"] or 0) <= (late or 0) and COPIED.search(said.partition("received")[0]):
             yield f"no send said COPIED: {said}"
 
 
