@@ -62,6 +62,7 @@ static void made(double seconds, double interval)
 					 .rows = ROWS_PROCESSES } };
 	m.session.options = &m.options;
 	m.session.reader = &m.reader;
+	m.reader.keys = -1;
 	m.reader.out = open_memstream(&m.text, &m.bytes);
 	assert_non_null(m.reader.out);
 	alive = 1;
