@@ -221,6 +221,12 @@ TEST(what_the_kernel_itself_read_was_copied_only_if_a_hook_saw_that)
 	assert_true(knows(&book, &counts, SITE_rx_copy));
 	book.slot.rx_discarded = BYTES;
 	assert_true(knows(&book, &all, SITE_rx_copy));
+	/* Nor does a tracepoint tell of skb_copy_bits(), by which it takes headers. */
+	counts = tracepoints;
+	book.slot.rx_discarded = 24;
+	assert_false(knows(&book, &counts, SITE_rx_copy));
+	book.rx_copied = BYTES - 24;
+	assert_true(knows(&book, &counts, SITE_rx_copy));
 }
 
 /* The process read one before the hook looked. */

@@ -144,10 +144,13 @@ static void fill_receives_by_rest(struct watch_movements *m, const struct watch_
 {
 	uint64_t copied = m->site[SITE_rx_copy].bytes - book->slot.rx_peeked;
 	uint64_t taken = copied + book->slot.rx_discarded;
-	bool seen = !(book->flags & WATCH_READS_UNSEEN);
-	bool known = m->sites_known >> SITE_rx_copy & 1 && m->sites_known >> SITE_rx_discard & 1 && seen && taken <= returned &&
-		     (taken == returned || (!watch_urgent_is_unknown(book, hooked) && hooked->no_sockmaps));
+	bool seen = !(book->flags & WATCH_READS_UNSEEN), known;
 
+	/* What the kernel takes for itself (tcp_read_sock) it may copy as no tracepoint tells (skb_copy_bits). */
+	if (book->flags & WATCH_IN_KERNEL && taken != returned)
+		m->sites_known &= ~(1u << SITE_rx_copy);
+	known = m->sites_known >> SITE_rx_copy & 1 && m->sites_known >> SITE_rx_discard & 1 && seen && taken <= returned &&
+		(taken == returned || (!watch_urgent_is_unknown(book, hooked) && hooked->no_sockmaps));
 	/* What a sockmap takes from the queue moves the same sequence number as a receive. */
 	if (!seen || (returned && !hooked->no_sockmaps && !(known && taken == returned)))
 		m->counts_known &= ~(1ull << COUNT_returned_bytes);
