@@ -85,11 +85,14 @@ static __always_inline void urgent_settle_as(struct watch_urgent *u, const struc
 	urgent_settle(u, tp);
 }
 
-/* SO_OOBINLINE was set: a byte that no receive has passed is read so from now on. */
+/* SO_OOBINLINE was set: a byte that no receive has passed is read so from now on. One that was passed belongs to a receive
+ * that waits for more, and may have met the option before or after. */
 static __always_inline void urgent_way_set(struct watch_urgent *u, const struct tcp_sock *tp)
 {
 	if (u->due && !urgent_is_passed(u, tp))
 		u->seen = urgent_way(tp);
+	else
+		urgent_settle(u, tp);
 }
 
 /* Before TCP notes that another byte is urgent (tcp_check_urg). Where the one before is next to be read, it is skipped

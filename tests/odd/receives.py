@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import mmap
 import socket
+import threading
 import time
 from collections.abc import Iterator
 
@@ -198,6 +199,27 @@ def urgent_never_read(truth: Truth) -> Iterator[None]:
     truth.take(b, 150)
     truth.unknown.add("returned")
     truth.limits["returned"] = (150, 151)
+
+
+@odd()
+def urgent_way_changes_within_a_receive(truth: Truth) -> Iterator[None]:
+    """A receive has skipped the byte and waits for more: that SO_OOBINLINE is set then does not bring it back."""
+    def change() -> None:
+        b.setsockopt(socket.SOL_SOCKET, socket.SO_OOBINLINE, 1)
+        truth.send(a, 50)
+    a, b = truth.pair()
+    yield
+    truth.send(a, 100)
+    truth.send(a, 1, OOB)
+    truth.send(a, 50)
+    time.sleep(0.02)
+    truth.take(b, 100)
+    changes = threading.Timer(0.1, change)
+    changes.start()
+    truth.got("rx_copy", len(b.recv(100, socket.MSG_WAITALL)))
+    changes.join()
+    truth.unknown.add("returned")
+    truth.limits["returned"] = (200, 201)
 
 
 def waiting_pages(truth: Truth, a: socket.socket, count: int = PAGES, flags: int = 0) -> None:
