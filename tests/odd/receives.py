@@ -139,14 +139,19 @@ def time_stamps_of_references(truth: Truth) -> Iterator[None]:
     copied_on_arrival(truth)
 
 
+def send_with_urgent(truth: Truth, a: socket.socket) -> None:
+    """A hundred bytes, an urgent one, and fifty."""
+    truth.send(a, 100)
+    truth.send(a, 1, OOB)
+    truth.send(a, 50)
+
+
 @odd()
 def urgent(truth: Truth) -> Iterator[None]:
     """An urgent byte that is received by MSG_OOB."""
     a, b = truth.pair()
     yield
-    truth.send(a, 100)
-    truth.send(a, 1, OOB)
-    truth.send(a, 50)
+    send_with_urgent(truth, a)
     time.sleep(0.02)
     truth.got("rx_copy", len(b.recv(1, OOB)))
     truth.take(b, 150)
@@ -158,9 +163,7 @@ def urgent_inline(truth: Truth) -> Iterator[None]:
     a, b = truth.pair()
     b.setsockopt(socket.SOL_SOCKET, socket.SO_OOBINLINE, 1)
     yield
-    truth.send(a, 100)
-    truth.send(a, 1, OOB)
-    truth.send(a, 50)
+    send_with_urgent(truth, a)
     truth.take(b, 151)
 
 
@@ -193,9 +196,7 @@ def urgent_never_read(truth: Truth) -> Iterator[None]:
     """TCP skips an urgent byte that nobody receives: it may count as returned, but not at a site."""
     a, b = truth.pair()
     yield
-    truth.send(a, 100)
-    truth.send(a, 1, OOB)
-    truth.send(a, 50)
+    send_with_urgent(truth, a)
     truth.take(b, 150)
     truth.unknown.add("returned")
     truth.limits["returned"] = (150, 151)
@@ -209,9 +210,7 @@ def urgent_way_changes_within_a_receive(truth: Truth) -> Iterator[None]:
         truth.send(a, 50)
     a, b = truth.pair()
     yield
-    truth.send(a, 100)
-    truth.send(a, 1, OOB)
-    truth.send(a, 50)
+    send_with_urgent(truth, a)
     time.sleep(0.02)
     truth.take(b, 100)
     changes = threading.Timer(0.1, change)

@@ -23,19 +23,9 @@ from odd.network import (
     receiver,
 )
 from odd.sends import copied_on_arrival
-from odd.stacked import SIZE, splices
+from odd.stacked import SIZE
 from odd.truth import Child, Truth
-
-
-def copied_there(truth: Truth, far: Far) -> Iterator[None]:
-    """Sends by reference, each of which is copied on arrival, and sendfile()."""
-    far.zero_copy(1)
-    splices(truth, far, 1)
-    yield
-    far.zero_copy(TIMES)
-    splices(truth, far, TIMES)
-    copied_on_arrival(truth)
-    far.end()
+from odd.wrapped import copied_there
 
 
 @odd()

@@ -88,10 +88,15 @@ def both_kinds(truth: Truth, far: Far) -> Iterator[None]:
     far.end()
 
 
-def copied_once(truth: Truth, made: Callable[[int], None]) -> Iterator[None]:
+def copied_there(truth: Truth, far: Far) -> Iterator[None]:
     """What is sent by MSG_ZEROCOPY is copied once, where it arrives; pages of files are handed over."""
-    yield from both_kinds(truth, between(truth, made))
+    yield from both_kinds(truth, far)
     copied_on_arrival(truth)
+
+
+def copied_once(truth: Truth, made: Callable[[int], None]) -> Iterator[None]:
+    """Over such devices."""
+    yield from copied_there(truth, between(truth, made))
 
 
 @odd()
