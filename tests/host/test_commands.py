@@ -59,6 +59,8 @@ ADDED = {
     "./tools/sweep --profile mt25023": ("--seconds 0.05 --repeats 1 --sizes 64,4096 --threads 1 --others-at-most 1", (0,)),
     "./tools/sweep": ("--seconds 0.05 --repeats 1 --others-at-most 1", (0,)),
     "./tools/trace_run A3 65536 4 --path peer": ("--messages 100", (0,)),
+    # Undecided on a busy machine it makes 30 starts, 12 s apart.
+    "./tools/trace_run --alternate": ("--starts 6 --every 0", (0,)),
     "./tools/trace_run A3 65536 4 --kernel": ("--messages 100", (0,)),
     "./tools/trace_run A3 64k 4 --path peer": ("--messages 100", (0,)),
     "./tools/peers": ("--messages 100", (0,)),
