@@ -151,9 +151,11 @@ def test_the_cores_clock_is_apart_from_the_time_stamp_counter(record, rows):
 
 
 def test_a_copy_of_more_bytes_takes_longer(rows):
+    # No interval may say otherwise: beside load a copy of 64 bytes may look as if it took nothing.
     for way in "copy", "copy-back":
-        small, page, large = (rows[f"{way}-{size}"]["measured"]["low"] for size in (64, 4096, 65536))
-        assert 0 < small < page < large
+        small, page, large = (rows[f"{way}-{size}"]["measured"] for size in (64, 4096, 65536))
+        assert small["low"] < page["high"] and page["low"] < large["high"]
+        assert 0 < small["high"] < large["low"]
 
 
 def test_a_value_lies_in_its_interval(rows):
