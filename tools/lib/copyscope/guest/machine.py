@@ -13,6 +13,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import BinaryIO
 
 from copyscope.common import programs
 from copyscope.common.errors import CommandError, Refused, Unusable, shown
+from copyscope.common.patience import Stopwatch, within
 from copyscope.common.programs import kill_with_parent
 from copyscope.common.tree import BUILD, CACHE
 from copyscope.files.cache import drop_oldest, lock
@@ -95,7 +97,7 @@ LOGS = CACHE / "guest-logs"
 KEEP_LOGS = 30
 TROUBLE = re.compile(r"Kernel panic|WARNING: CPU|BUG: |Oops: |general protection fault")
 STARTED = "copyscope: the command begins"
-# A boot takes 2 to 4 s, and some more on a busy machine.
+# A boot takes 2 to 4 s of a processor; at load 20 three in a row took over 90 s by the clock.
 BOOT_S = 90
 # From a snapshot it is up after 0.7 s.
 RESTORE_S = 30
@@ -203,7 +205,7 @@ class Machine:
         self.jobs, self.guests_jobs = socket.socketpair()
         self.monitor = Monitor()
         self.qemu: subprocess.Popen | None = None
-        self.started_at = time.monotonic()
+        self.started_at, self.waited = time.monotonic(), Stopwatch()
 
     def _snapshot(self) -> Snapshot:
         """The snapshot of such a guest."""
@@ -217,7 +219,7 @@ class Machine:
             release = self.job.kernel.release
             self.teller.step(f"{'restoring' if self.restored else 'booting'} kernel {release} "
                              "in QEMU")
-            self.started_at = time.monotonic()
+            self.started_at, self.waited = time.monotonic(), Stopwatch()
             if saved is not None:
                 # All that it was made of is in its memory.
                 self._start(["-incoming", f"fd:{saved}"], [saved])
@@ -322,8 +324,9 @@ class Machine:
         job = self._job()
         try:
             if self.restored:
-                self.monitor.wait_restored(self._until(RESTORE_S))
-                self.monitor.ask("cont", self._until(RESTORE_S))
+                left = self._within(RESTORE_S)
+                self.monitor.wait_restored(left)
+                self.monitor.ask("cont", left)
             else:
                 self._wait_ready()
                 self._save()
@@ -334,9 +337,10 @@ class Machine:
             return False
         return True
 
-    def _until(self, patience_s: float) -> float:
-        """When patience ends, or the time of the whole guest."""
-        return min(self.started_at + self.job.timeout, self.started_at + patience_s)
+    def _within(self, seconds: float) -> Callable[[], float]:
+        """What says how many of these seconds are left, or of the whole guest's."""
+        left, end = within(seconds), self.started_at + self.job.timeout
+        return lambda: min(left(), end - time.monotonic())
 
     def _wait_ready(self) -> None:
         """Wait until a guest that boots says that it waits for its job."""
@@ -353,11 +357,10 @@ class Machine:
 
     def _look_at_clock(self) -> float:
         """Return how many seconds are left, unless something took too long."""
-        now = time.monotonic()
-        left = self.started_at + self.job.timeout - now
+        left = self.started_at + self.job.timeout - time.monotonic()
         if left <= 0:
             raise TimedOut(f"the guest was stopped after {self.job.timeout:g} s (log: {self.log})")
-        if now > self.started_at + (RESTORE_S if self.restored else BOOT_S) and not self.started():
+        if self.waited.seconds() > (RESTORE_S if self.restored else BOOT_S) and not self.started():
             doing = "was restored" if self.restored else "booted"
             raise BootFailed(f"the guest hung while it {doing} (log: {self.log})")
         return left
@@ -366,17 +369,17 @@ class Machine:
         """Take a snapshot of a guest that waits for its job, and have it go on."""
         if not self.snapshot or self.trouble():
             return
-        deadline = min(time.monotonic() + SAVE_S, self.started_at + self.job.timeout)
+        left = self._within(SAVE_S)
         try:
             with self.snapshot.claimed() as ours:
                 if not ours:
                     return
                 with self.snapshot.made() as descriptor:
-                    self.monitor.ask("stop", deadline)
+                    self.monitor.ask("stop", left)
                     try:
-                        self.monitor.save(descriptor, deadline)
+                        self.monitor.save(descriptor, left)
                     finally:
-                        self.monitor.ask("cont", deadline + SAVE_S)
+                        self.monitor.ask("cont", self._within(SAVE_S))
         except (OSError, NoRoom, MonitorError) as error:
             why = error.strerror if isinstance(error, OSError) else error
             # Some file systems can keep none, ever.

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import socket
 import time
+from collections.abc import Callable
 from typing import Any
+
+from copyscope.common.patience import within
 
 # How often QEMU is asked how far it is.
 ASK_S = 0.01
@@ -27,53 +30,55 @@ class Monitor:
         self.ours, self.theirs = socket.socketpair()
         self.held, self.greeted = b"", False
 
-    def ask(self, command: str, deadline: float, descriptor: int | None = None,
+    def ask(self, command: str, left: Callable[[], float], descriptor: int | None = None,
             **arguments: Any) -> Any:
-        """Have QEMU do something, by a descriptor of ours if one is given; return its answer."""
+        """Have QEMU do something, by a descriptor of ours if one is given; return its answer.
+
+        `left` says how many seconds it may still take."""
         if not self.greeted:
             self.greeted = True
-            self.ask("qmp_capabilities", deadline)
+            self.ask("qmp_capabilities", left)
         words = json.dumps({"execute": command, "arguments": arguments}).encode()
         try:
             socket.send_fds(self.ours, [words], [] if descriptor is None else [descriptor])
         except OSError:
             raise MonitorError("QEMU has ended") from None
         while True:
-            said = json.loads(self._line(deadline))
+            said = json.loads(self._line(left))
             if "error" in said:
                 raise MonitorError(said["error"]["desc"])
             # It also greets, and tells of events.
             if "return" in said:
                 return said["return"]
 
-    def save(self, descriptor: int, deadline: float) -> None:
+    def save(self, descriptor: int, left: Callable[[], float]) -> None:
         """Write the state of a guest that is stopped to a file."""
-        self.ask("migrate-set-parameters", deadline, **{"max-bandwidth": NO_LIMIT})
-        self.ask("getfd", deadline, descriptor, fdname=FILE)
-        self.ask("migrate", deadline, uri=f"fd:{FILE}")
+        self.ask("migrate-set-parameters", left, **{"max-bandwidth": NO_LIMIT})
+        self.ask("getfd", left, descriptor, fdname=FILE)
+        self.ask("migrate", left, uri=f"fd:{FILE}")
         try:
-            while (state := self.ask("query-migrate", deadline)).get("status") != "completed":
+            while (state := self.ask("query-migrate", left)).get("status") != "completed":
                 if state.get("status") == "failed":
                     raise MonitorError(state.get("error-desc", "QEMU could not write it"))
-                if time.monotonic() > deadline:
+                if left() <= 0:
                     raise MonitorError("it took too long")
                 time.sleep(ASK_S)
         except MonitorError:
-            self.ask("migrate_cancel", time.monotonic() + CANCEL_S)
+            self.ask("migrate_cancel", within(CANCEL_S))
             raise
 
-    def wait_restored(self, deadline: float) -> None:
+    def wait_restored(self, left: Callable[[], float]) -> None:
         """Wait until the guest is there that QEMU was started to restore."""
-        while self.ask("query-status", deadline)["status"] == "inmigrate":
+        while self.ask("query-status", left)["status"] == "inmigrate":
             time.sleep(ASK_S)
 
-    def _line(self, deadline: float) -> bytes:
+    def _line(self, left: Callable[[], float]) -> bytes:
         """The next line that QEMU says."""
         while b"\n" not in self.held:
-            left = deadline - time.monotonic()
-            if left <= 0:
+            left_s = left()
+            if left_s <= 0:
                 raise MonitorError("it took too long")
-            self.ours.settimeout(left)
+            self.ours.settimeout(left_s)
             try:
                 data = self.ours.recv(1 << 16)
             except TimeoutError:
