@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -123,6 +124,28 @@ def test_who_only_waits_in_a_cgroup_belongs_to_it_too(cgroup, programs):
     record = watching.close()
     assert of_processes(record) == {inside.process.pid: (0, 0)}
     assert record["processes"][0]["joined"]
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason="strace is missing")
+def test_cgroups_within_others_are_named_and_their_files_are_not_looked_at(cgroup, programs, tmp_path):
+    """A host has hundreds of them, with some twenty files each."""
+    (mount, folder), (inside, _) = cgroup, programs
+    within = folder / "a/b"
+    (folder / "c").mkdir()
+    within.mkdir(parents=True)
+    try:
+        (within / "cgroup.procs").write_text(str(inside.process.pid))
+        watching = Watching("-p", inside.process.pid, "--seconds", 0.5,
+                            start=("strace", "-f", "-qq", "-e", "signal=none", "-e", "trace=file", "-o", tmp_path / "calls"))
+        inside.do()
+        record, = watching.records()
+        assert record["processes"][0]["cgroup"] == f"/{within.relative_to(mount)}"
+        calls = (tmp_path / "calls").read_text()
+        assert f'"{folder}"' in calls and not re.findall(rf'"{mount}/.*cgroup\..*"', calls)
+    finally:
+        (folder / "cgroup.procs").write_text(str(inside.process.pid))
+        for each in (within, within.parent, folder / "c"):
+            each.rmdir()
 
 
 @pytest.mark.parametrize("programs", [OTHER_NETNS], indirect=True)

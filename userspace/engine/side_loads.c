@@ -40,9 +40,15 @@ static int processors(void)
 	return sched_getaffinity(0, sizeof(allowed), &allowed) ? 1 : CPU_COUNT(&allowed);
 }
 
+static bool is_tracing(const struct bpf_program *program)
+{
+	return bpf_program__type(program) == BPF_PROG_TYPE_TRACING;
+}
+
 static bool is_taken(const struct bpf_program *program)
 {
-	return bpf_program__autoload(program) && bpf_program__type(program) == BPF_PROG_TYPE_TRACING;
+	return bpf_program__autoload(program) &&
+	       (is_tracing(program) || bpf_program__type(program) == BPF_PROG_TYPE_CGROUP_SOCK);
 }
 
 struct side_loads *side_loads_begin(struct bpf_object *programs, uint32_t stub)
@@ -74,7 +80,7 @@ static void *copy_of(const void *from, size_t bytes)
 	return copy ? memcpy(copy, from, bytes) : NULL;
 }
 
-/* Has libbpf load a stub. An iterator is the target that the kernel finds at once. */
+/* Has libbpf load a stub. Of a function's targets an iterator is the one that the kernel finds at once. */
 static int take(struct side_loads *loads, struct bpf_program *program, struct bpf_prog_load_opts *opts)
 {
 	struct bpf_insn stub[] = {
@@ -89,9 +95,11 @@ static int take(struct side_loads *loads, struct bpf_program *program, struct bp
 	load->opts = copy_of(opts, opts->sz);
 	if (!load->insns || !load->opts)
 		return -ENOMEM;
-	opts->expected_attach_type = BPF_TRACE_ITER;
-	opts->attach_btf_id = loads->stub;
-	opts->attach_btf_obj_fd = 0;
+	if (is_tracing(program)) {
+		opts->expected_attach_type = BPF_TRACE_ITER;
+		opts->attach_btf_id = loads->stub;
+		opts->attach_btf_obj_fd = 0;
+	}
 	opts->func_info_cnt = 0;
 	opts->line_info_cnt = 0;
 	return bpf_program__set_insns(program, stub, sizeof(stub) / sizeof(*stub));

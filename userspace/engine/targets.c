@@ -86,22 +86,13 @@ static void note(struct targets *targets, uint32_t id)
 		*place = (hash & ~ID_MASK) | id;
 }
 
-static uint32_t count_targets(const struct btf *btf, uint32_t types)
-{
-	uint32_t count = 0;
-
-	for (uint32_t id = 1; id < types; id++)
-		count += is_target(btf, id);
-	return count;
-}
-
 struct targets *targets_read(struct btf *btf)
 {
-	uint32_t types = btf ? btf__type_cnt(btf) : 0, count = btf ? count_targets(btf, types) : 0, places = 2;
+	uint32_t types = btf ? btf__type_cnt(btf) : 0, places = 2;
 	struct targets *targets;
 
-	/* Half of them stay free. */
-	while (places < 2 * count)
+	/* Some half of all types are targets, and type 0 is none: places stay free. */
+	while (places < types)
 		places *= 2;
 	targets = btf && types <= ID_MASK ? calloc(1, sizeof(*targets) + places * sizeof(*targets->places)) : NULL;
 	if (!targets) {
@@ -329,10 +320,13 @@ static int prepare_load(struct bpf_program *prog, struct bpf_prog_load_opts *opt
 /* What a program hangs on that needs no type of the kernel. */
 static int prepare_plain(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long type)
 {
+	int err;
+
 	if (!loads_by)
 		return -EINVAL;
 	name_cast(prog);
-	return loads_by->constants ? use_constants(prog, opts, true) : 0;
+	err = loads_by->constants ? use_constants(prog, opts, true) : 0;
+	return err ? err : side_loads_take(loads_by->side_loads, prog, opts);
 }
 
 static int attach(const struct bpf_program *prog, long type, struct bpf_link **link)

@@ -325,11 +325,17 @@ int watch_cgroups_list(struct watch_cgroup **list)
 	*list = NULL;
 	if (!cgroup_mount(mount, sizeof(mount)))
 		return 0;
-	walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-	while (walk && (entry = fts_read(walk)))
-		if (entry->fts_info == FTS_D &&
-		    !add(list, &count, entry->fts_statp->st_ino, entry->fts_path + strlen(mount)))
+	/* Each cgroup has some twenty files, which are not looked at. */
+	walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_NOSTAT, NULL);
+	while (walk && (entry = fts_read(walk))) {
+		if (entry->fts_info != FTS_D)
+			continue;
+		if (!add(list, &count, entry->fts_ino, entry->fts_path + strlen(mount)))
 			break;
+		/* kernfs_refresh_inode(): two links, and one for each folder in it. */
+		if (entry->fts_nlink == 2)
+			fts_set(walk, entry, FTS_SKIP);
+	}
 	if (walk)
 		fts_close(walk);
 	if (count)
