@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from guest.boots import GUEST, Asked, Maker, Outcome, boot, dealt
+from guest.boots import ALL, GUEST, Asked, Maker, Outcome, boot, dealt
 from guest.test_arm64 import BUILD, MISSING, boot as boot_arm64
 from helpers import datagrams, printed, records
 from helpers.books import PRIME_PAYLOAD
@@ -27,7 +27,7 @@ LARGE_PAYLOAD = 23 * 65536
 # counted elsewhere.
 PARTS = ("whole", "life", "detail", "kernel", "spliced", "datagrams", "lost", "handed", "queued", "late", "holds", "held", "ends", "alone")
 DEALT = ("life", "detail", "kernel")
-makes = Maker({"whole": KERNELS, "alone": KERNELS, "holds": ("6.12",), "held": ("6.12",), "ends": ("7.2",), "spliced": ("6.1", "6.12", "7.2"),
+makes = Maker({"whole": KERNELS, "alone": (*ALL, ARM64), "holds": ("6.12",), "held": ("6.12",), "ends": ("7.2",), "spliced": ("6.1", "6.12", "7.2"),
                "datagrams": ("6.12", "7.2", ARM64), **dict.fromkeys(("lost", "handed", "queued"), ("6.12", "7.2", ARM64)), "late": ("6.12",)} | dealt(DEALT, KERNELS, hands=2),
               # A watch starts in half of the time where no newer verifier and no preemption is asked for.
               soon={"whole": ("7.2",), "alone": ("6.1",), "spliced": ("6.12",), "datagrams": ("6.12",),
@@ -62,7 +62,7 @@ def one_kernel(boots, request) -> Outcome:
 def in_part(part: str) -> pytest.MarkDecorator:
     """Run a test with each kernel that makes this part."""
     return pytest.mark.parametrize("outcome", [pytest.param(release, marks=makes.marks(release, part))
-                                               for release in KERNELS if makes(release, part)], indirect=True)
+                                               for release in (*ALL, ARM64) if makes(release, part)], indirect=True)
 
 
 def watched(outcome: Outcome, run: str) -> tuple[dict, dict]:
