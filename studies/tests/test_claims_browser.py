@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The pages of claims in a browser without a window: nothing overflows, is fetched or is hard to read."""
+"""Pages of claims and the static site in a browser without a window: nothing overflows, is fetched or is hard to read."""
 from __future__ import annotations
 
 import html
@@ -23,7 +23,9 @@ LEAST_CONTRAST = 4.5
 # Shows each page in a frame as wide as a phone, or a screen, with all of it unfolded, and tells what it sees.
 FRAME = """<!DOCTYPE html><body><script>
 const told = {};
-const numbers = colour => (colour.match(/[0-9.]+/g) || []).map(Number);
+// What was mixed is told as parts of one, all else as parts of 255.
+const numbers = colour => (colour.match(/[0-9.]+/g) || []).map(
+  (each, at) => at < 3 && colour.startsWith("color(") ? 255 * each : Number(each));
 const light = rgb => rgb.slice(0, 3).map(each => each / 255).map(
   each => each <= 0.03928 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4
 ).reduce((sum, each, at) => sum + each * [0.2126, 0.7152, 0.0722][at], 0);
@@ -49,7 +51,7 @@ const look = frame => {
     const found = contrast(view, each.parentElement);
     if (found < LEAST) worst[each.parentElement.tagName + " " + each.parentElement.className.toString()] = found;
   }
-  const out = [...page.querySelectorAll("main *")].filter(each => !each.closest(".wide, pre, svg") &&
+  const out = [...page.querySelectorAll("main *")].filter(each => !each.closest(".wide, pre, svg, picture") &&
     each.getBoundingClientRect().right > root.clientWidth + 1).map(each => each.tagName + " " + each.className);
   return { wide: root.scrollWidth - root.clientWidth, out: out.slice(0, 5), worst: worst,
            broken: [...page.images].filter(each => each.complete && !each.naturalWidth).map(each => each.src),
@@ -62,7 +64,7 @@ const show = async pages => {
     frame.src = url;
     document.body.append(frame);
     await new Promise(done => { frame.onload = done; });
-    told[`${width} ${url.split("/").pop()}`] = look(frame);
+    told[`${width} ${url}`] = look(frame);
     frame.remove();
   }
   document.body.innerHTML = "<pre></pre>";
@@ -78,21 +80,22 @@ def fixture_small(tmp_path_factory):
     return folder_with_page(tmp_path_factory.mktemp("tree") / "results") / "claims"
 
 
-@pytest.fixture(name="claims", scope="module", params=["small", "committed"])
-def fixture_claims(request, small):
-    """The folder of a page: a small one, and the one that is kept."""
-    if request.param == "small":
-        return small
-    kept = ROOT / "results" / "claims"
+@pytest.fixture(name="pages", scope="module", params=["small", "committed", "site"])
+def fixture_pages(request, small, tmp_path_factory) -> list[Path]:
+    """The pages of claims, of a small folder and of the one that is kept; what the static site has besides."""
+    kept = small if request.param == "small" else ROOT / "results" / "claims"
     if not (kept / "index.html").is_file():
         pytest.skip("results/claims is not here: a release has no results")
-    return kept
+    if request.param != "site":
+        return sorted(kept.glob("*.html"))
+    made = tmp_path_factory.mktemp("site") / "made"
+    subprocess.run([ROOT / "packaging/site", made], check=True, capture_output=True)
+    return sorted([*made.glob("*.html"), *made.glob("docs/*.html")])
 
 
 @pytest.fixture(name="looks", scope="module")
-def fixture_looks(claims, tmp_path_factory):
-    """By scheme, what is seen of all pages of a folder, and what they ask a network for."""
-    pages = sorted(claims.glob("*.html"))
+def fixture_looks(pages, tmp_path_factory):
+    """By scheme, what is seen of all pages, and what they ask a network for."""
     return {scheme: seen(tmp_path_factory.mktemp(scheme), pages, f"--blink-settings=preferredColorScheme={number}")
             for scheme, (number, _) in SCHEMES.items()}
 
@@ -119,8 +122,7 @@ def seen(tmp_path: Path, pages: list[Path], *words: str) -> tuple[dict[str, dict
         and not each["url"].startswith(("file:", "data:"))}
 
 
-def test_nothing_overflows_and_all_can_be_read_by_day_and_by_night(claims, looks):
-    pages = sorted(claims.glob("*.html"))
+def test_nothing_overflows_and_all_can_be_read_by_day_and_by_night(pages, looks):
     for scheme, (told, _) in looks.items():
         assert len(told) == 2 * len(pages) > 10
         for name, found in told.items():
@@ -131,8 +133,9 @@ def test_no_page_asks_for_anything_of_a_network(looks):
     assert not any(asked for _, asked in looks.values())
 
 
-def test_a_browser_prints_it(claims, tmp_path):
-    in_browser(tmp_path, f"--print-to-pdf={tmp_path / 'page.pdf'}", (claims / "index.html").as_uri())
+def test_a_browser_prints_it(pages, tmp_path):
+    index = next(each for each in pages if each.name == "index.html")
+    in_browser(tmp_path, f"--print-to-pdf={tmp_path / 'page.pdf'}", index.as_uri())
     assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
 
 
@@ -141,6 +144,6 @@ def test_a_fault_would_be_seen(tmp_path):
     bad.write_text("<!DOCTYPE html><body style='background:#fff'><main><p style='width:2000px;color:#999'>x</p>"
                    "<img src='http://example.org/x.png'></main>")
     told, asked = seen(tmp_path, [bad])
-    found = told["375 bad.html"]
+    found = told[f"375 {bad.as_uri()}"]
     assert found["wide"] > 0 and found["out"] and found["worst"]
     assert asked == {"http://example.org/x.png"}
