@@ -15,6 +15,7 @@ from guest.boots import ALL, GUEST, Asked, Maker, Outcome, boot, dealt
 from guest.test_arm64 import BUILD, MISSING, boot as boot_arm64
 from helpers import datagrams, printed, records
 from helpers.books import PRIME_PAYLOAD
+from helpers.guest_python import OWN, adding
 from helpers.strace import of_record as sizes_of
 from helpers.watch_tool import broken, record_of
 from helpers.windows import check_causes
@@ -23,17 +24,18 @@ ARM64 = "6.12 arm64"
 KERNELS = ("6.1", "6.12", "7.2", ARM64)
 SCRIPT = "tests/guest/watch.sh"
 LARGE_PAYLOAD = 23 * 65536
+ISCSI = "127.0.0.1:3260"
 # Which limit refuses a send differs between kernels, which the first part asks; since 6.18 drops of datagrams are
 # counted elsewhere.
-PARTS = ("whole", "life", "detail", "kernel", "spliced", "datagrams", "lost", "handed", "queued", "late", "holds", "held", "ends", "alone")
+PARTS = ("whole", "life", "detail", "kernel", "spliced", "iscsi", "datagrams", "lost", "handed", "queued", "late", "holds", "held", "ends", "alone")
 DEALT = ("life", "detail", "kernel")
-makes = Maker({"whole": KERNELS, "alone": (*ALL, ARM64), "holds": ("6.12",), "held": ("6.12",), "ends": ("7.2",), "spliced": ("6.1", "6.12", "7.2"),
+makes = Maker({"whole": KERNELS, "alone": (*ALL, ARM64), "holds": ("6.12",), "held": ("6.12",), "ends": ("7.2",), **dict.fromkeys(("spliced", "iscsi"), ("6.1", "6.12", "7.2")),
                "datagrams": ("6.12", "7.2", ARM64), **dict.fromkeys(("lost", "handed", "queued"), ("6.12", "7.2", ARM64)), "late": ("6.12",)} | dealt(DEALT, KERNELS, hands=2),
               # A watch starts in half of the time where no newer verifier and no preemption is asked for.
-              soon={"whole": ("7.2",), "alone": ("6.1",), "spliced": ("6.12",), "datagrams": ("6.12",),
+              soon={"whole": ("7.2",), "alone": ("6.1",), "spliced": ("6.12",), "iscsi": (), "datagrams": ("6.12",),
                     "lost": ("6.12",), "handed": (), "queued": (), "held": (), "life": ("6.1",), "detail": ("6.12",), "kernel": ("6.1",)})
 # What a part needs of its guest.
-NEEDS = {"holds": ["--nics", "2"], "held": ["--nics", "2"], "ends": ["--with", "bpftrace"]}
+NEEDS = {"holds": ["--nics", "2"], "held": ["--nics", "2"], "ends": ["--with", "bpftrace"], "iscsi": adding()}
 
 
 @pytest.fixture(scope="module", name="boots")
@@ -46,7 +48,7 @@ def made_when_asked_for(request, tmp_path_factory) -> Callable[[str], Outcome]:
         parts = [part for part in PARTS if makes(release, part) and asked(release, part)]
         out = tmp_path_factory.mktemp("watch")
         if release != ARM64:
-            return boot(release, out, [SCRIPT, *parts], [word for part in parts for word in NEEDS.get(part, ())])
+            return boot(release, out, ["env", f"PYTHON={OWN}", SCRIPT, *parts], [word for part in parts for word in NEEDS.get(part, ())])
         if MISSING or not (BUILD / "arm64/tests/guest/traffic").exists():
             pytest.skip(MISSING or "no tests are built for arm64: make arm64-tests")
         return boot_arm64(out, " ".join([SCRIPT, *parts]))
@@ -262,18 +264,24 @@ def added(record: dict, *ends: str) -> Counter:
     return found
 
 
-@in_part("spliced")
-def test_what_the_kernel_itself_splices_is_counted_to_the_byte(outcome):
-    assert outcome.status("spliced") == 0, outcome.errors("spliced")
-    record = record_of(outcome.folder / "spliced.json")
+def splices(outcome: Outcome, part: str) -> tuple[dict, Counter]:
+    """The record of a part with trampolines, and how many bytes each name spliced, as the kernel's histogram tells."""
+    assert outcome.status(part) == 0, outcome.errors(part)
+    record = record_of(outcome.folder / f"{part}.json")
     assert record["backend"]["name"] == "trampoline" and not broken(record)
-    histogram = outcome.text("spliced.told")
+    histogram = outcome.text(f"{part}.told")
     # Hits of the probe, and those that it missed.
     assert re.search(r"^\s*spliced +\d+ +0$", histogram, re.M) and re.search(r"^\s*Dropped: 0$", histogram, re.M), histogram
     told: Counter = Counter()
     for who, size in re.findall(r"common_pid: (\S+).* bytes: +(\d+)$", histogram, re.M):
         told[who] += int(size)
     assert record["total"]["sites"]["tx_splice"]["bytes"] == sum(told.values())
+    return record, told
+
+
+@in_part("spliced")
+def test_what_the_kernel_itself_splices_is_counted_to_the_byte(outcome):
+    record, told = splices(outcome, "spliced")
     # What was read of a disk in 23 messages and written in 29, and headers.
     disk = added(record, "127.0.0.1:4420")
     assert disk["tx_splice"] == sum(told.values()) - told["nfsd"] > (23 + 29) * 65536
@@ -285,18 +293,39 @@ def test_what_the_kernel_itself_splices_is_counted_to_the_byte(outcome):
     assert file["tx_copy"] == file["accepted"] - told["nfsd"] < 20_000
 
 
-@in_part("spliced")
-def test_without_trampolines_what_the_kernel_itself_splices_is_told_as_no_copy(outcome):
-    assert outcome.status("spliced.tracepoint") == 0, outcome.errors("spliced.tracepoint")
-    counted, record = (record_of(outcome.folder / f"{name}.json") for name in ("spliced", "spliced.tracepoint"))
+def by_tracepoints(outcome: Outcome, part: str, *ends: str) -> dict:
+    """The record of a part without trampolines, which has of these ends what the other one has, or says why not."""
+    assert outcome.status(f"{part}.tracepoint") == 0, outcome.errors(f"{part}.tracepoint")
+    counted, record = (record_of(outcome.folder / f"{name}.json") for name in (part, f"{part}.tracepoint"))
     assert record["backend"]["name"] == "tracepoint" and not broken(record)
-    for end in ("127.0.0.1:4420", "127.0.0.1:2049"):
+    for end in ends:
         known, found = added(counted, end), added(record, end)
         assert found == {name: known[name] for name in found}
-    for site in ("tx_copy", "tx_splice"):
+    for site in ("tx_copy", "tx_splice", "rx_copy"):
         assert record["total"]["sites"][site]["bytes"] is not None or record["sites"][site]["why"]
+    return record
+
+
+@in_part("spliced")
+def test_without_trampolines_what_the_kernel_itself_splices_is_told_as_no_copy(outcome):
+    record = by_tracepoints(outcome, "spliced", "127.0.0.1:4420", "127.0.0.1:2049")
     # NVMe takes headers by skb_copy_bits().
     for each in record["sockets"]:
+        assert each["sites"]["rx_copy"]["bytes"] in (None, each["counts"]["returned_bytes"])
+
+
+@in_part("iscsi")
+def test_what_an_iscsi_target_sends_and_receives_is_counted_to_the_byte(outcome):
+    record, told = splices(outcome, "iscsi")
+    ours = json.loads(outcome.text("iscsi.ours"))
+    # What it reads of its disk; headers, and what is said at the login, it copies.
+    assert told == {"iscsi_ttx": ours["data"]}
+    (target,) = (each for each in record["sockets"] if each["local"] == ISCSI)
+    assert added({"sockets": [target]}, ISCSI) == {
+        "accepted": ours["received"], "tx_splice": ours["data"], "tx_copy": ours["received"] - ours["data"]}
+    assert target["sites"]["rx_copy"]["bytes"] == target["counts"]["returned_bytes"] == ours["sent"]
+    without = by_tracepoints(outcome, "iscsi", ISCSI)
+    for each in without["sockets"]:
         assert each["sites"]["rx_copy"]["bytes"] in (None, each["counts"]["returned_bytes"])
 
 

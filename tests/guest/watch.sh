@@ -3,11 +3,11 @@
 # Watches programs in a guest, in some of these parts: "whole", one command from before its first call to its
 # end; "detail", a run that counts beside the watch; "life", a process in the middle of its life, whose calls
 # are counted, too; "kernel", a client in the kernel; "spliced", a disk and a file that the kernel lends, spliced;
-# "datagrams", a program that uses UDP; "lost", "handed" and "queued", the same with faults; "late", one that begins to in the middle of the window;
-# "holds", zero copy over a wire that delays it; "held", by a ring, and over veth; "ends", sockets that end while the kernel is asked who
+# "iscsi", a disk that it lends by iSCSI; "datagrams", a program that uses UDP; "lost", "handed" and "queued", the same
+# with faults; "late", one that begins to in the middle of the window; "holds", zero copy over a wire that delays it; "held", by a ring, and over veth; "ends", sockets that end while the kernel is asked who
 # takes their books; "alone", by copyscope-collect in a root that has nothing else.
 #
-# usage: watch.sh PART...
+# usage: watch.sh PART..., with PYTHON for "iscsi"
 # Leaves /out/PART.{json,err,status}, what programs told, and a record of each run of the workload.
 set -euo pipefail
 . tests/helpers/saved.sh
@@ -168,13 +168,38 @@ serve() {
 	echo 1 >"$nfsd/threads"
 }
 
-# A disk that the kernel lends itself by nvme-tcp, which splices what is read and what is written, and a file by nfsd,
-# which splices what is read. Which function attaches the pages, and how many bytes its calls took, is told by a
-# histogram of the kernel's own.
-spliced() {
-	local other attaches=skb_splice_from_iter far=/sys/kernel/config/nvmet/subsystems/far
-	local traced=/sys/kernel/tracing/events/kprobes/spliced
+# Which function attaches pages, and how many bytes its calls took, is told by a histogram of the kernel's own.
+traced=/sys/kernel/tracing/events/kprobes/spliced
+count_splices() {
+	local attaches=skb_splice_from_iter
 	grep -qw "$attaches" /proc/kallsyms || attaches=do_tcp_sendpages
+	[[ -d $traced ]] || echo "r:spliced $attaches bytes=\$retval:s32" >/sys/kernel/tracing/kprobe_events
+	echo "hist:keys=common_pid.execname:vals=bytes if bytes > 0" >"$traced/trigger"
+}
+# told_splices NAME: leaves what it told.
+told_splices() {
+	cat "$traced/hist" /sys/kernel/tracing/kprobe_profile >"/out/$1.told"
+	echo "!hist:keys=common_pid.execname:vals=bytes if bytes > 0" >"$traced/trigger"
+}
+
+# both_watch NAME COMMAND...: all that happens meanwhile, by trampolines and by tracepoints.
+both_watch() {
+	local other
+	count_splices
+	begin_watch "$1.tracepoint" --all --backend tracepoint
+	other=$watch
+	begin_watch "$1" --all
+	"${@:2}"
+	end_watch "$1"
+	watch=$other
+	end_watch "$1.tracepoint"
+	told_splices "$1"
+}
+
+# A disk that the kernel lends itself by nvme-tcp, which splices what is read and what is written, and a file by nfsd,
+# which splices what is read.
+spliced() {
+	local far=/sys/kernel/config/nvmet/subsystems/far
 	modprobe nvmet_tcp
 	modprobe nvme_tcp
 	[[ -d ${far%/*/*} ]] || mount -t configfs none /sys/kernel/config
@@ -192,12 +217,12 @@ spliced() {
 		echo 4420 >addr_trsvcid
 		[[ -e subsystems/far ]] || ln -s "$far" subsystems/far
 	)
-	[[ -d $traced ]] || echo "r:spliced $attaches bytes=\$retval:s32" >/sys/kernel/tracing/kprobe_events
-	echo "hist:keys=common_pid.execname:vals=bytes if bytes > 0" >"$traced/trigger"
 	serve
-	begin_watch spliced.tracepoint --all --backend tracepoint
-	other=$watch
-	begin_watch spliced --all
+	both_watch spliced read_both
+	echo 0 >/proc/fs/nfsd/threads
+}
+
+read_both() {
 	printf transport=tcp,traddr=127.0.0.1,trsvcid=4420,nqn=far,nr_io_queues=1 >/dev/nvme-fabrics
 	until [[ -b /dev/nvme0n1 ]]; do sleep 0.1; done
 	dd if=/dev/nvme0n1 of=/dev/null bs=65536 count=23 iflag=direct 2>/dev/null
@@ -206,12 +231,26 @@ spliced() {
 	mount -t nfs4 -o addr=127.0.0.1,clientaddr=127.0.0.1,vers=4.2,proto=tcp,port=2049 127.0.0.1:/ /run/far
 	cmp /run/far/file /run/served/file
 	umount /run/far
-	end_watch spliced
-	watch=$other
-	end_watch spliced.tracepoint
-	echo 0 >/proc/fs/nfsd/threads
-	cat "$traced/hist" /sys/kernel/tracing/kprobe_profile >/out/spliced.told
-	echo "!hist:keys=common_pid.execname:vals=bytes if bytes > 0" >"$traced/trigger"
+}
+
+# A disk that the kernel lends by iSCSI to a program that counts its connection's bytes.
+iscsi() {
+	local disk=/sys/kernel/config/target/core/rd_mcp_0/disk
+	local portal=/sys/kernel/config/target/iscsi/iqn.2026-11.here:far/tpgt_1
+	modprobe iscsi_target_mod
+	[[ -d /sys/kernel/config/target ]] || mount -t configfs none /sys/kernel/config
+	[[ -d $disk ]] || {
+		mkdir -p "$disk"
+		echo rd_pages=1024 >"$disk/control"
+		echo 1 >"$disk/enable"
+		mkdir -p "$portal/lun/lun_0" "$portal/np/127.0.0.1:3260"
+		ln -s "$disk" "$portal/lun/lun_0/disk"
+		echo 0 >"$portal/attrib/authentication"
+		echo 1 >"$portal/attrib/generate_node_acls"
+		echo 0 >"$portal/attrib/demo_mode_write_protect"
+		echo 1 >"$portal/enable"
+	}
+	both_watch iscsi "$PYTHON" -S tests/guest/iscsi.py 3260 65536 23 >/out/iscsi.ours
 }
 
 ends() {

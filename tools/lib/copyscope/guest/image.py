@@ -85,7 +85,7 @@ ON_DEMAND = ("virtio_net", "vmxnet3", "af_packet", "tun", "tap", "bridge", "dumm
              "tcp_diag", "inet_diag", "unix_diag", "sch_netem", "sch_fq", "sch_tbf", "sch_ingress",
              "cls_bpf", "cls_matchall", "act_mirred", "nf_tables", "nft_chain_nat", "nft_nat",
              "nf_conntrack", "xt_MASQUERADE", "ip_vs", "ip_vs_rr",
-             "nfsv3", "nfsv4", "nfsd", "nvme_tcp", "nvmet_tcp", "virtio_blk", "brd",
+             "nfsv3", "nfsv4", "nfsd", "nvme_tcp", "nvmet_tcp", "iscsi_target_mod", "virtio_blk", "brd",
              "xfrm_user", "esp4", "seqiv",
              "crc32c_generic", "crc32c_intel")
 
