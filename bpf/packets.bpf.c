@@ -257,14 +257,14 @@ int BPF_PROG(departure, const struct sk_buff *skb)
 		note_seen(SEEN_WIRE);
 		handed_forget(skb);
 	}
-	if (!details_wanted && !skb->data_len)
+	if (!details_wanted && !skb->data_len && (late_copies_hooked || !skb->skb_iif))
 		return 0;
 	slot = slot_at(cookie_of(POINTER_IN(sk_buff, skb, sk)), &place);
 	/* Without trampolines no program sees a datagram before. */
 	if (!slot && datagrams_wanted && !datagrams_watch && counts_by_tracepoint)
 		slot = datagram_of_run(skb->sk, &place);
 	if (!slot)
-		return late_copies_hooked || !skb->skb_iif || !skb->data_len ? 0 : onward_queued(skb, page_flags_of(skb));
+		return skb->skb_iif ? onward_queued(skb, skb->data_len ? page_flags_of(skb) : 0) : 0;
 	if (details_wanted)
 		departure_counted(skb, place);
 	if (!skb->data_len || fault_inject == FAULT_SKIP_DEPARTURES)

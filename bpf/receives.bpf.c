@@ -163,7 +163,8 @@ static __always_inline void urgent_received(struct sock *sk, int read, bool lock
 		__sync_fetch_and_add(&book->urgent.read, read);
 }
 
-/* What tcp_zc_handle_leftover() copies may go past the byte, wherever that is to be read. */
+/* What tcp_zc_handle_leftover() copies may go past the byte, wherever that is to be read. If it is to be read apart, it is
+ * unsure: a receive of another process may have skipped it, and is told after it gave the lock back (6.3 and later). */
 static __always_inline void urgent_mapped(struct sock *sk)
 {
 	const struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);

@@ -457,6 +457,15 @@ struct sk_buff {
 	unsigned char *data;
 };
 
+/* include/net/ip.h, include/linux/ipv6.h: what IP keeps in skb->cb */
+struct inet_skb_parm {
+	u16 flags;
+};
+
+struct inet6_skb_parm {
+	__u16 flags;
+};
+
 /* include/net/dst.h */
 struct dst_entry {
 	struct xfrm_state *xfrm;

@@ -4,6 +4,7 @@
 #define COPYSCOPE_DEVICES_BPF_H
 
 #include "bpf/include/book.bpf.h"
+#include "bpf/include/owner.bpf.h"
 #include "bpf/include/packet_taps.bpf.h"
 #include "bpf/include/queues.bpf.h"
 
@@ -88,12 +89,31 @@ static __always_inline u8 paths_of(const struct net_device *dev)
 	return paths | (hands_on(kind) ? WATCH_PATH_VIRTUAL : WATCH_PATH_OTHER);
 }
 
-/* Spliced pages of nobody knows whom that this machine hands on, before a device that cannot gather has them copied.
- * With trampolines that copy is seen. */
+/* include/net/ip.h, include/linux/ipv6.h: what xfrm_output() notes in skb->cb, where no queue has had the packet since. */
+#define IPSKB_XFRM_TRANSFORMED (1 << 2)
+#define IP6SKB_XFRM_TRANSFORMED 1
+
+/* Was it encrypted, or compressed, on this machine? */
+static __always_inline bool is_transformed(const struct sk_buff *skb)
+{
+	const void *own = skb->cb;
+
+	return skb->protocol == ETH_P_IPV6_BE ?
+		       BPF_CORE_READ((const struct inet6_skb_parm *)own, flags) & IP6SKB_XFRM_TRANSFORMED :
+		       BPF_CORE_READ((const struct inet_skb_parm *)own, flags) & IPSKB_XFRM_TRANSFORMED;
+}
+
+/* Spliced pages of nobody knows whom that this machine hands on, before a device that cannot gather has them copied: with
+ * trampolines that copy is seen. That of IPsec is not, where it encrypts into new pages (esp_output_tail), and what it
+ * has encrypted does not tell whether pages were spliced. */
 static __always_inline int onward_queued(const struct sk_buff *skb, u8 flags)
 {
-	if ((flags & (SKBFL_ZEROCOPY_ENABLE | SKBFL_SHARED_FRAG)) == SKBFL_SHARED_FRAG)
-		gauge_add(&watch_gauges.spliced_onward, skb->data_len);
+	u64 bytes = is_transformed(skb) ? skb->len : 0;
+
+	if (!late_copies_hooked && (flags & (SKBFL_ZEROCOPY_ENABLE | SKBFL_SHARED_FRAG)) == SKBFL_SHARED_FRAG)
+		bytes += skb->data_len;
+	if (bytes)
+		gauge_add(&watch_gauges.spliced_onward, bytes);
 	return 0;
 }
 

@@ -12,7 +12,7 @@ from helpers.guest_python import OWN, adding, compiled
 from odd.frame import LIFE, WHOLE
 from odd.judge import Outcome, broken, record_in
 from odd.programs import PROGRAMS
-from odd.suite import RUNS, TOGETHER
+from odd.suite import BY_ITSELF, RUNS, TOGETHER
 
 KERNELS = ("6.1", "7.2")
 # Pages are spliced by another function since 6.5, a router copies none since 6.17, SO_PEEK_OFF is there since
@@ -26,11 +26,12 @@ SAME = dealt((name for name in PROGRAMS if name not in DIFFER), KERNELS)
 # sixth of those that do not differ.
 ON_BOTH = ("sendfile", "router", "peek_offset", "kernel_tls_sendfile", "sockmap_egress", "mptcp", "uring_zero_copy")
 # The host has no such modules, and no card to spare.
+ENCRYPTED = ("spliced_on_encrypted", "spliced_on_encrypted_by_tracepoints")
 HERE_ALONE = dict.fromkeys(("ipvs_to_container", "plain_to_dnat", "zero_copy_to_dnat", "wireguard"), KERNELS)
 # Since 6.11 the kernel refuses none of these.
 REFUSED = {"datagrams_without_checksums": KERNELS}
-makes = Maker(dealt(DIFFER, KERNELS, hands=2) | SAME | REFUSED | HERE_ALONE, soon=dealt(DIFFER, KERNELS) | dict.fromkeys(ON_BOTH, KERNELS) | {
-    name: () for place, name in enumerate(SAME) if place % 12 not in (6, 7)} | HERE_ALONE)
+makes = Maker(dealt(DIFFER, KERNELS, hands=2) | SAME | REFUSED | HERE_ALONE | dict.fromkeys(ENCRYPTED, KERNELS), soon=dealt(DIFFER, KERNELS) | dict.fromkeys(ON_BOTH, KERNELS) | {
+    name: () for place, name in enumerate(SAME) if place % 12 not in (6, 7)} | HERE_ALONE | dict.fromkeys(ENCRYPTED, ()))
 WAYS = (LIFE, WHOLE)
 # The other way of each kernel is of the long tier.
 SOON = dict(zip(KERNELS, WAYS))
@@ -68,7 +69,7 @@ def one_kernel(boots, request) -> Guest:
 @pytest.mark.parametrize("guest, name, way", [in_way(release, way, name) for release in KERNELS for name, way in RUNS
                                               if makes(release, name)], indirect=["guest"])
 def test_an_odd_program_is_counted_exactly_or_not_at_all(guest, name, way):
-    outcome = Outcome(guest.folder, name, way, together=True)
+    outcome = Outcome(guest.folder, name, way, together=name not in BY_ITSELF)
     if outcome.skip():
         pytest.skip(outcome.skip())
     assert not outcome.faults()

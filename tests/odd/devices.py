@@ -9,10 +9,10 @@ import signal
 import socket
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from odd import raw
-from odd.frame import LIFE, odd
+from odd.frame import LIFE, CannotRun, odd
 from odd.lives import PAUSE_S
 from odd.network import (
     OURS,
@@ -31,6 +31,8 @@ from odd.sends import copied_on_arrival
 from odd.truth import Child, Truth
 
 ETH_P_ALL, UDP_SEGMENT = 0x0003, 103
+# A router's, towards the receiver, and that one's.
+ROUTED = ("10.9.1.1", "10.9.1.2")
 TIMES = 10
 # What a sentence must not say of bytes that were copied behind the socket.
 CLEAN = r"handed over as pages|not copied(?! by send)|without a (CPU )?copy|uncopied|clean"
@@ -189,25 +191,35 @@ def between_both(between: Child, child: Child) -> None:
     ip("link", "add", "p1", "netns", between.pid, "type", "veth", "peer", "name", "v1", "netns", child.pid)
 
 
-@odd()
-def router(truth: Truth) -> Iterator[None]:
-    """A router in a third namespace."""
+def beyond_router(truth: Truth, ends_set: Callable[[], None] = lambda: None) -> tuple[Child, Far]:
+    """A router in a third namespace, and the sender's end of a connection over it; @ends_set: what router and receiver set."""
     def routes(own: Truth, line: Child) -> None:
         line.hear()
         bring_up("p0", THEIRS)
-        bring_up("p1", "10.9.1.1")
+        bring_up("p1", ROUTED[0])
         setting("ipv4/ip_forward", 1)
-        line.tell("routes")
+        try:
+            ends_set()
+            line.tell("routes")
+        except CannotRun as reason:
+            line.tell(reason)
         line.hear()
     own_network()
     between = elsewhere(truth, routes)
-    child = elsewhere(truth, receiver("v1", "10.9.1.2", "10.9.1.1"))
+    child = elsewhere(truth, receiver("v1", ROUTED[1], ROUTED[0], ends_set))
     between_both(between, child)
     bring_up("v0", OURS)
     ip("route", "add", "default", "via", THEIRS)
     between.tell("devices are there")
-    between.hear()
-    far = Far(truth, child, "10.9.1.2")
+    if (word := between.hear()) != "routes":
+        raise CannotRun(word)
+    return between, Far(truth, child, ROUTED[1])
+
+
+@odd()
+def router(truth: Truth) -> Iterator[None]:
+    """A router in a third namespace."""
+    between, far = beyond_router(truth)
     far.zero_copy(1)
     yield
     far.zero_copy(TIMES)

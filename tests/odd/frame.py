@@ -20,6 +20,8 @@ from typing import Any
 from odd.truth import Truth
 
 LIFE, WHOLE = "life", "whole"
+# Words of a watch that has no others with it.
+BY_TRACEPOINTS = ("--backend", "tracepoint")
 PATIENCE_S = 900
 # The variable that has the name of a process that is to be watched: its children of before keep theirs.
 COMM = "ODD_COMM"

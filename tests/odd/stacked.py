@@ -7,11 +7,11 @@ import socket
 from collections.abc import Callable, Iterator
 
 from odd import raw
-from odd.devices import CLEAN, TIMES, beyond_bridge, veth
-from odd.frame import WHOLE, needed, odd
+from odd.devices import CLEAN, ROUTED, TIMES, beyond_bridge, beyond_router, veth
+from odd.frame import BY_TRACEPOINTS, WHOLE, needed, odd
 from odd.network import OURS, THEIRS, Far, bring_up, elsewhere, ip, own_network, receiver
 from odd.sends import copied_on_arrival, file_of, send_file
-from odd.truth import Truth
+from odd.truth import Child, Truth
 
 SIZE = 50_000
 HANDED_OVER = r"all\s+of\s+it\s+was\s+handed\s+over\s+as\s+pages"
@@ -128,9 +128,9 @@ def spliced_to_bridge(truth: Truth) -> Iterator[None]:
     far.end()
 
 
-def spliced_on(truth: Truth, gathers: bool) -> Iterator[None]:
-    """sendfile() of a container to another, over a bridge."""
-    between, far = beyond_bridge(truth, gathers)
+def spliced_on(truth: Truth, ends: tuple[Child, Far]) -> Iterator[None]:
+    """sendfile() of a container to another, over a bridge or a router."""
+    between, far = ends
     splices(truth, far, 1)
     yield
     splices(truth, far, TIMES)
@@ -143,14 +143,35 @@ def spliced_on(truth: Truth, gathers: bool) -> Iterator[None]:
 def spliced_on_over_bridge(truth: Truth) -> Iterator[None]:
     """Its devices take pages, and the receiver gets those of the file."""
     truth.always.append(HANDED_OVER)
-    yield from spliced_on(truth, gathers=True)
+    yield from spliced_on(truth, beyond_bridge(truth))
 
 
 @odd()
 def spliced_on_without_scatter_gather(truth: Truth) -> Iterator[None]:
     """Its devices take no pages: the kernel copies them there."""
     truth.never.append(CLEAN)
-    yield from spliced_on(truth, gathers=False)
+    yield from spliced_on(truth, beyond_bridge(truth, gathers=False))
+
+
+def encrypted_by_router() -> None:
+    """IPsec (ESP in tunnel mode) from a router to the receiver alone."""
+    way = ("src", ROUTED[0], "dst", ROUTED[1], "proto", "esp", "reqid", 1, "mode", "tunnel")
+    ip("xfrm", "state", "add", *way[:6], "spi", 0x1001, *way[6:], "aead", "rfc4106(gcm(aes))", "0x" + "5a" * 20, 128)
+    for where in ("out", "in"):
+        ip("xfrm", "policy", "add", "src", f"{OURS}/32", "dst", f"{ROUTED[1]}/32", "dir", where, "tmpl", *way)
+
+
+@odd()
+def spliced_on_encrypted(truth: Truth) -> Iterator[None]:
+    """The router encrypts what it hands on, into memory of its own."""
+    truth.never.append(CLEAN)
+    yield from spliced_on(truth, beyond_router(truth, encrypted_by_router))
+
+
+@odd(words=BY_TRACEPOINTS)
+def spliced_on_encrypted_by_tracepoints(truth: Truth) -> Iterator[None]:
+    """No hook sees it at work."""
+    yield from spliced_on_encrypted(truth)
 
 
 def spliced_to_xdp(truth: Truth, flags: int) -> Iterator[None]:

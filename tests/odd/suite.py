@@ -3,7 +3,7 @@
 
 Each is watched from the middle of its life and from its first call. OUT gets, for each of them,
 PROGRAM.WAY.json (the record), .truth, .told (what the watch said) and .status. With --together one
-watch in each way has all of them, and PROGRAM is "together" in the names of what it leaves.
+watch in each way has all of them but those by tracepoints, and PROGRAM is "together" in the names of what it leaves.
 """
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from helpers.windows import WATCH, hits_unseen
-from odd.frame import COMM, LIFE, WHOLE
+from odd.frame import BY_TRACEPOINTS, COMM, LIFE, WHOLE
 from odd.programs import PROGRAMS
 
 ATTEMPTS = 5
@@ -29,6 +29,8 @@ TIMEOUT_S, SETTLE_S = 1200, 0.1
 # Instead of a program's name: one watch over all of them.
 TOGETHER = "together"
 SUBJECTS = itertools.count()
+# Those that no watch has together with others.
+BY_ITSELF = [name for name, each in PROGRAMS.items() if each.words == BY_TRACEPOINTS]
 RUNS = [(name, way) for name, each in PROGRAMS.items() for way in each.ways]
 
 
@@ -165,8 +167,12 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     stop_none_inside_a_program()
     if options.together:
+        together = [name for name in options.names or PROGRAMS if name not in BY_ITSELF]
         for way in options.ways:
-            run_one(options.out, TOGETHER, way, options.names)
+            for name in set(options.names).intersection(BY_ITSELF):
+                run_one(options.out, name, way)
+            if together:
+                run_one(options.out, TOGETHER, way, together)
     else:
         run_all(options.out, options.names, options.at_a_time)
 
