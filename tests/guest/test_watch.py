@@ -8,6 +8,7 @@ import re
 import subprocess
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -24,18 +25,21 @@ ARM64 = "6.12 arm64"
 KERNELS = ("6.1", "6.12", "7.2", ARM64)
 SCRIPT = "tests/guest/watch.sh"
 LARGE_PAYLOAD = 23 * 65536
-ISCSI = "127.0.0.1:3260"
+ISCSI, DRBD_ENDS = "127.0.0.1:3260", ("127.0.0.1:7000", "127.0.0.1:7001")
 # Which limit refuses a send differs between kernels, which the first part asks; since 6.18 drops of datagrams are
 # counted elsewhere.
-PARTS = ("whole", "life", "detail", "kernel", "spliced", "iscsi", "datagrams", "lost", "handed", "queued", "late", "holds", "held", "ends", "alone")
+PARTS = ("whole", "life", "detail", "kernel", "spliced", "iscsi", "drbd", "datagrams", "lost", "handed", "queued", "late", "holds", "held", "ends", "alone")
 DEALT = ("life", "detail", "kernel")
-makes = Maker({"whole": KERNELS, "alone": (*ALL, ARM64), "holds": ("6.12",), "held": ("6.12",), "ends": ("7.2",), **dict.fromkeys(("spliced", "iscsi"), ("6.1", "6.12", "7.2")),
+makes = Maker({"whole": KERNELS, "alone": (*ALL, ARM64), "holds": ("6.12",), "held": ("6.12",), "ends": ("7.2",), **dict.fromkeys(("spliced", "iscsi", "drbd"), ("6.1", "6.12", "7.2")),
                "datagrams": ("6.12", "7.2", ARM64), **dict.fromkeys(("lost", "handed", "queued"), ("6.12", "7.2", ARM64)), "late": ("6.12",)} | dealt(DEALT, KERNELS, hands=2),
               # A watch starts in half of the time where no newer verifier and no preemption is asked for.
-              soon={"whole": ("7.2",), "alone": ("6.1",), "spliced": ("6.12",), "iscsi": (), "datagrams": ("6.12",),
+              soon={"whole": ("7.2",), "alone": ("6.1",), "spliced": ("6.12",), "iscsi": (), "drbd": (), "datagrams": ("6.12",),
                     "lost": ("6.12",), "handed": (), "queued": (), "held": (), "life": ("6.1",), "detail": ("6.12",), "kernel": ("6.1",)})
+# Of Debian's drbd-utils.
+DRBD = [Path(name) for name in ("/sbin/drbdmeta", "/lib/drbd/drbdsetup-84")]
 # What a part needs of its guest.
-NEEDS = {"holds": ["--nics", "2"], "held": ["--nics", "2"], "ends": ["--with", "bpftrace"], "iscsi": adding()}
+NEEDS = {"holds": ["--nics", "2"], "held": ["--nics", "2"], "ends": ["--with", "bpftrace"], "iscsi": adding(),
+         "drbd": [word for program in DRBD for word in ("--add", program)]}
 
 
 @pytest.fixture(scope="module", name="boots")
@@ -323,10 +327,23 @@ def test_what_an_iscsi_target_sends_and_receives_is_counted_to_the_byte(outcome)
     (target,) = (each for each in record["sockets"] if each["local"] == ISCSI)
     assert added({"sockets": [target]}, ISCSI) == {
         "accepted": ours["received"], "tx_splice": ours["data"], "tx_copy": ours["received"] - ours["data"]}
+    assert record["total"]["spliced_in_kernel_bytes"] == ours["data"]
     assert target["sites"]["rx_copy"]["bytes"] == target["counts"]["returned_bytes"] == ours["sent"]
     without = by_tracepoints(outcome, "iscsi", ISCSI)
     for each in without["sockets"]:
         assert each["sites"]["rx_copy"]["bytes"] in (None, each["counts"]["returned_bytes"])
+
+
+@in_part("drbd")
+@pytest.mark.skipif(not all(map(Path.exists, DRBD)), reason="drbd-utils is not here: apt-get install drbd-utils")
+def test_what_drbd_sends_is_counted_to_the_byte(outcome):
+    record, told = splices(outcome, "drbd")
+    sent_kib = int(re.search(r"ns:(\d+)", outcome.text("drbd.ours"))[1])
+    assert told == {"drbd_w_r0": sent_kib * 1024} and sent_kib > 4000 + 29 * 64
+    assert added(record, *DRBD_ENDS)["tx_splice"] == sent_kib * 1024
+    # What is asked first is only peeked at.
+    for each in by_tracepoints(outcome, "drbd")["sockets"]:
+        assert each["sites"]["rx_copy"]["bytes"] in (None, each["counts"]["returned_bytes"] + each["counts"]["peeked_bytes"])
 
 
 @in_part("detail")

@@ -102,7 +102,7 @@ static void fill_sends(struct watch_movements *m, const struct watch_book *book,
 	watch_set_site(m, SITE_tx_copy, known, sent_as(book, WATCH_KIND_COPY));
 	watch_set_site(m, SITE_tx_reference, known, sent_as(book, WATCH_KIND_REFERENCE));
 	watch_set_site(m, SITE_tx_splice, known, sent_as(book, WATCH_KIND_SPLICE));
-	if (book->flags & WATCH_IN_KERNEL)
+	if (book->flags & WATCH_IN_KERNEL || book->owner.kernel)
 		m->spliced_in_kernel = m->site[SITE_tx_splice].bytes;
 	watch_set_count(m, COUNT_tapped_bytes, hooked->taps && slot && !hooked->skipped, book->slot.tapped);
 	fill_completions(m, book, hooked);

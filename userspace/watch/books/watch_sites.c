@@ -9,6 +9,10 @@
 #define IMPLAUSIBLE "no program saw that a socket closed, or connected anew, or its sum was more than any can move, " \
 		    "or less than nothing"
 #define NO_ROOM "a socket found no room in the table of counts"
+#define RECEIVES_DOUBTED \
+	"a copy was no receive's, an urgent byte was skipped, the kernel itself read (--books calls counts its copies), a " \
+	"sockmap may have moved bytes, a socket was reset unread and connected anew, or " NO_ROOM
+_Static_assert(sizeof(RECEIVES_DOUBTED) <= WHY_BYTES, "its end would be cut off");
 #define DETAIL_ALONE "counted with --detail alone"
 #define NOT_WHOLE \
 	"programs for packets missed some, or each packet left more than once, or " NO_ROOM
@@ -67,9 +71,7 @@ static const char *why_unknown(const struct watch_record *r, const struct source
 	if (site == SITE_rx_discard)
 		return "a receive may have been under way when the window opened, which had discarded bytes before, or " NO_ROOM;
 	if (site_has(site, SITE_OF_RECEIVER))
-		return "bytes were copied that no receive returned, an urgent byte was skipped, the kernel itself "
-		       "read them (--books calls counts what it copies), a sockmap may "
-		       "have moved bytes, a socket was reset with bytes unread and connected anew, or " NO_ROOM;
+		return RECEIVES_DOUBTED;
 	return NO_ROOM;
 }
 
