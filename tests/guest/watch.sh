@@ -3,7 +3,7 @@
 # Watches programs in a guest, in some of these parts: "whole", one command from before its first call to its
 # end; "detail", a run that counts beside the watch; "life", a process in the middle of its life, whose calls
 # are counted, too; "kernel", a client in the kernel; "spliced", a disk and a file that the kernel lends, spliced;
-# "iscsi", a disk that it lends by iSCSI; "datagrams", a program that uses UDP; "lost", "handed" and "queued", the same
+# "iscsi" and "drbd", a disk that it lends by iSCSI, or keeps twice; "datagrams", a program that uses UDP; "lost", "handed" and "queued", the same
 # with faults; "late", one that begins to in the middle of the window; "holds", zero copy over a wire that delays it; "held", by a ring, and over veth; "ends", sockets that end while the kernel is asked who
 # takes their books; "alone", by copyscope-collect in a root that has nothing else.
 #
@@ -251,6 +251,35 @@ iscsi() {
 		echo 1 >"$portal/enable"
 	}
 	both_watch iscsi "$PYTHON" -S tests/guest/iscsi.py 3260 65536 23 >/out/iscsi.ours
+}
+
+# A disk that the kernel keeps twice by drbd, over lo: one end has it whole, the other one gets it, and what is written.
+drbd() {
+	local end
+	PATH+=:/lib/drbd
+	modprobe brd rd_nr=2 rd_size=4096
+	modprobe drbd
+	mkdir -p /var/lib/drbd /var/lock /var/run/drbd
+	for end in 0 1; do
+		[[ ! -e /dev/drbd$end ]] || drbdsetup-84 down "r$end"
+		drbdmeta --force "$end" v08 "/dev/ram$end" internal create-md >/dev/null 2>&1
+		drbdsetup-84 new-resource "r$end"
+		drbdsetup-84 new-minor "r$end" "$end" 0
+		drbdsetup-84 attach "$end" "/dev/ram$end" "/dev/ram$end" internal
+	done
+	both_watch drbd keep_twice
+}
+
+keep_twice() {
+	local ends=(127.0.0.1:7000 127.0.0.1:7001)
+	drbdsetup-84 connect r0 "${ends[0]}" "${ends[1]}" --protocol=C
+	drbdsetup-84 connect r1 "${ends[1]}" "${ends[0]}" --protocol=C
+	until grep -q "cs:Connected" /proc/drbd; do pause; done
+	drbdsetup-84 primary 0 --force
+	until grep -q "ds:UpToDate/UpToDate" /proc/drbd; do pause; done
+	dd if=/dev/urandom of=/dev/drbd0 bs=65536 count=29 oflag=direct 2>/dev/null
+	cp /proc/drbd /out/drbd.ours
+	drbdsetup-84 disconnect "${ends[0]}" "${ends[1]}"
 }
 
 ends() {

@@ -85,8 +85,8 @@ ON_DEMAND = ("virtio_net", "vmxnet3", "af_packet", "tun", "tap", "bridge", "dumm
              "tcp_diag", "inet_diag", "unix_diag", "sch_netem", "sch_fq", "sch_tbf", "sch_ingress",
              "cls_bpf", "cls_matchall", "act_mirred", "nf_tables", "nft_chain_nat", "nft_nat",
              "nf_conntrack", "xt_MASQUERADE", "ip_vs", "ip_vs_rr",
-             "nfsv3", "nfsv4", "nfsd", "nvme_tcp", "nvmet_tcp", "iscsi_target_mod", "virtio_blk", "brd",
-             "xfrm_user", "esp4", "seqiv", "drbg", "jitterentropy_rng", "sha512_generic",
+             "nfsv3", "nfsv4", "nfsd", "nvme_tcp", "nvmet_tcp", "iscsi_target_mod", "drbd",
+             "virtio_blk", "brd", "xfrm_user", "esp4", "seqiv", "drbg", "jitterentropy_rng", "sha512_generic",
              "crc32c_generic", "crc32c_intel")
 
 
