@@ -86,8 +86,8 @@ ON_DEMAND = ("virtio_net", "vmxnet3", "af_packet", "tun", "tap", "bridge", "dumm
              "cls_bpf", "cls_matchall", "act_mirred", "nf_tables", "nft_chain_nat", "nft_nat",
              "nf_conntrack", "xt_MASQUERADE", "ip_vs", "ip_vs_rr",
              "nfsv3", "nfsv4", "nfsd", "nvme_tcp", "nvmet_tcp", "iscsi_target_mod", "drbd",
-             "virtio_blk", "brd", "xfrm_user", "esp4", "seqiv", "drbg", "jitterentropy_rng", "sha512_generic",
-             "crc32c_generic", "crc32c_intel")
+             "virtio_blk", "brd", "xfrm_user", "esp4", "seqiv", "drbg", "jitterentropy_rng",
+             "sha512_generic", "crc32c_generic", "crc32c_intel")
 
 
 class Modules:
