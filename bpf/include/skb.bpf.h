@@ -137,14 +137,14 @@ static __always_inline bool has_left(const struct sk_buff *skb)
 
 #define DST_WITHOUT_REFERENCE 1ul /* SKB_DST_NOREF */
 
-/* Is IPsec at work on a packet on its way out, before it has left? In TCP's own queues, where no packet has headers, its
- * route is something else (tcp_tsorted_anchor). */
+/* Is IPsec at work on a packet on its way out, before it has left, this machine or its router? skb_gso_segment() has it
+ * begin with its network header then. In TCP's own queues, where no packet has headers, its route is something else
+ * (tcp_tsorted_anchor). */
 static __always_inline bool is_being_encrypted(const struct sk_buff *skb)
 {
 	const struct dst_entry *route = (void *)(skb->_skb_refdst & ~DST_WITHOUT_REFERENCE);
 
-	return skb->transport_header != NO_SUCH_HEADER && !skb->skb_iif && bpf_core_field_exists(route->xfrm) &&
-	       BPF_CORE_READ(route, xfrm);
+	return skb->transport_header != NO_SUCH_HEADER && bpf_core_field_exists(route->xfrm) && BPF_CORE_READ(route, xfrm);
 }
 
 #endif
