@@ -22,7 +22,7 @@ TOOLS = {"advise": ["--json"], "advise_truth": ["--out"], "sweep": ["--profile"]
          "claims": ["--json"], "facts": ["--json"], "published": ["--json"], "compare": ["--json"], "records": ["--in"], "fleet": ["--json"]}
 PYTHON_LAUNCHER = re.compile(
     r"#!/usr/bin/env -S --block-signal=INT /usr/bin/python3 -SB\n# SPDX[^\n]*\n\"\"\"[^\n]*\"\"\"\n"
-    r"from lib import launch\n\nlaunch\.run\(\"copyscope[\w.]+\"(, matplotlib=True|, straight=\"copyscope[\w.]+\")?\)\n")
+    r"from lib import launch\n\nlaunch\.run\(\"copyscope[\w.]+\"(, straight=\"copyscope[\w.]+\")?\)\n")
 READERS = ("mistakes", "agree", "keep", "plot")
 LONG = "x" * 100_000
 # What a record of a damaged name, an odd file or a slip of the pen looks like on a command line.
@@ -153,7 +153,7 @@ def test_launchers_do_nothing_before_sigint_is_unblocked():
 def test_what_launchers_run_reads_modules_of_the_system_all_the_same():
     text = (ROOT / "tools/lib/launch.py").read_text()
     run = text[text.index("def run("):]
-    parts = ["unblock_ctrl_c()", "import os", "site.main()", "hush_matplotlib()"]
+    parts = ["unblock_ctrl_c()", "import os", "site.main()"]
     assert sorted(parts, key=run.index) == parts
     # Nothing is read from a file before: _signal is a part of the interpreter.
     assert re.findall(r"^(?:import|from) .*", text, re.MULTILINE) == ["import _signal"]

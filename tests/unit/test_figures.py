@@ -15,7 +15,8 @@ from copyscope import drawing
 from copyscope.common import spread
 from copyscope.common.errors import Unusable
 from copyscope.common.tables import column
-from copyscope.figures import draw_bars, draw_lines, draw_map, groups, specs
+from copyscope.copymap import draw as draw_map, groups
+from copyscope.figures import draw_bars, draw_lines, specs
 from copyscope.figures.metrics import METRICS
 from copyscope.records.documents import BadRecord
 from copyscope.records.run_record import Point, Record

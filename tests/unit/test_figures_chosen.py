@@ -9,7 +9,8 @@ import pytest
 
 from copyscope import drawing
 from copyscope.common.errors import Unusable
-from copyscope.figures import draw_bars, draw_lines, groups, jobs, lines, published, specs
+from copyscope.copymap import groups
+from copyscope.figures import draw_bars, draw_lines, jobs, lines, published, specs
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records.documents import BadRecord
 from copyscope.records.run_record import Point, Record

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from copyscope.records_cmd import command, page
+from copyscope.records_cmd import command
 from helpers import damage
-from helpers.pictures import REAL, plot_here
+from helpers.pictures import REAL
 
 from .test_report_page import sampled
 from .test_stacks import record_with_stacks
@@ -34,12 +34,6 @@ def watch() -> dict[str, Any]:
 
 
 DOCUMENTS = {"run": REAL["A3-guest"], "watch": watch()}
-
-
-@pytest.fixture(autouse=True)
-def maps_are_drawn_here(monkeypatch):
-    """A page starts tools/plot for its maps: here each would import matplotlib anew."""
-    monkeypatch.setattr(page.subprocess, "run", lambda words, **_: plot_here(*words[1:]))
 
 
 def said_of(data: bytes, folder: Path, capsys, *words: str) -> str:

@@ -11,7 +11,8 @@ import pytest
 
 from copyscope.common import spread
 from copyscope.common.errors import Unusable
-from copyscope.figures import draw_bars, draw_lines, groups, specs
+from copyscope.copymap import groups
+from copyscope.figures import draw_bars, draw_lines, specs
 from copyscope.files.output_folder import OutputFolder
 from copyscope.records.check import check
 from copyscope.records.documents import BadRecord

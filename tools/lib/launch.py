@@ -16,15 +16,7 @@ def unblock_ctrl_c() -> None:
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, {_signal.SIGINT})
 
 
-def hush_matplotlib() -> None:
-    """Keep two lines off stderr: where matplotlib cannot keep its cache it takes another folder and
-    says so; no figure is the worse for it."""
-    import logging
-
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)
-
-
-def run(module: str = "", matplotlib: bool = False, straight: str = "") -> None:
+def run(module: str = "", straight: str = "") -> None:
     """Run main() of a module with the words of the command line, and exit; without a
     module the first word names it. That of `straight` comes before what else Python
     does first, and returns if it has no answer."""
@@ -45,10 +37,8 @@ def run(module: str = "", matplotlib: bool = False, straight: str = "") -> None:
     import site
 
     site.main()
-    if matplotlib:
-        hush_matplotlib()
     sys.exit(importlib.import_module(module or words.pop(0)).main(words))
 
 
 if __name__ == "__main__":
-    run(matplotlib=True)
+    run()

@@ -138,19 +138,24 @@ def compact(svg: bytes) -> bytes:
                   re.sub(rb"\n +<", b"\n<", svg))
 
 
+def drawn(figure: Figure, name: str, kind: str = "svg") -> bytes:
+    """An SVG or PNG of it. The same records give the same bytes."""
+    made = io.BytesIO()
+    with matplotlib.rc_context({**SVG, "svg.hashsalt": name}):
+        figure.savefig(made, format=kind, dpi=DPI,
+                       metadata={"Date": None} if kind == "svg" else None)
+    return compact(made.getvalue()) if kind == "svg" else made.getvalue()
+
+
 def save(figure: Figure, stem: Path) -> list[Path]:
-    """Write SVG and PNG. The same records give the same bytes; a full disk leaves old files."""
+    """Write SVG and PNG; a full disk leaves old files."""
     files = []
-    with matplotlib.rc_context({**SVG, "svg.hashsalt": stem.name}), \
-            OutputFolder.at(stem.parent, make=False) as folder:
+    with OutputFolder.at(stem.parent, make=False) as folder:
         for kind in ("svg", "png"):
-            drawn, name = io.BytesIO(), f"{stem.name}.{kind}"
-            figure.savefig(drawn, format=kind, dpi=DPI,
-                           metadata={"Date": None} if kind == "svg" else None)
+            data, name = drawn(figure, stem.name, kind), f"{stem.name}.{kind}"
             if folder.file(name) and not is_picture(folder.read(name)):
                 raise folder.refuse(name, "is not a figure that these tools drew")
-            data = drawn.getvalue()
-            folder.write(name, compact(data) if kind == "svg" else data)
+            folder.write(name, data)
             files.append(stem.with_name(name))
     return files
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import logging
 import os
 from collections.abc import Iterable
 from types import ModuleType
@@ -25,6 +26,8 @@ def drawing(module: str) -> ModuleType:
     if importlib.util.find_spec("matplotlib") is None:
         provide(["python3-matplotlib"])
         importlib.invalidate_caches()
+    # Where it cannot keep its cache it takes another folder and says so in two lines.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -14,6 +14,7 @@ from copyscope import drawing
 from copyscope.common.spread import Spread, sentence, spread
 from copyscope.common.tables import COPY_SITES, column, named
 from copyscope.common.text import bytes_text
+from copyscope.copymap.groups import Group, replies
 from copyscope.drawing import (
     FILLS,
     HATCHES,
@@ -30,7 +31,6 @@ from copyscope.records import copies
 from copyscope.records.run_record import Record
 
 from . import lines
-from .groups import Group, replies
 from .metrics import BOTH, METRICS, value_of
 
 # Inches.

@@ -9,12 +9,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from copyscope.copymap.groups import Group
 from copyscope.drawing import INK, SMALL, Page, font, frame, number_text
 from copyscope.records.run_record import Record
 from copyscope.records.watch_record import Watched
 
 from .draw_bars import fill, legend
-from .groups import Group
 
 # Inches.
 LEFT, BELOW, HEIGHT, BUCKET, LEGEND = 0.95, 0.85, 2.4, 0.5, 2.8

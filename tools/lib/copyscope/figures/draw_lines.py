@@ -11,6 +11,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 from matplotlib.transforms import ScaledTranslation
 
 from copyscope.common import spread
+from copyscope.copymap.groups import Group
 from copyscope.drawing import (
     BODY,
     COLOURS,
@@ -29,7 +30,6 @@ from copyscope.drawing import (
 from copyscope.records.passes import PROBED, PROBED_COUNTERS
 
 from . import lines, metrics
-from .groups import Group
 from .lines import Panel, Series
 from .metrics import METRICS, X_AXES
 from .specs import Spec

@@ -10,12 +10,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from copyscope.common.text import bytes_text
+from copyscope.copymap.groups import Group
 from copyscope.drawing import INK, SMALL, Page, font, frame, number_text
 from copyscope.records.run_record import Record
 from copyscope.records.watch_record import Watched
 
 from .draw_bars import fill, legend
-from .groups import Group
 
 # Inches.
 LEFT, BELOW, HEIGHT, BETWEEN = 0.95, 0.75, 1.9, 0.25

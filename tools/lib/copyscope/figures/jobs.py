@@ -11,12 +11,12 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from copyscope import drawing
+from copyscope.copymap import draw as copymap
+from copyscope.copymap.groups import Group, slugs
 from copyscope.files.output_folder import OutputFolder, has_line
-from copyscope.records import copies
 from copyscope.records.run_record import Record
 
-from . import draw_bars, draw_holds, draw_lines, draw_map, draw_sizes, lines, specs
-from .groups import Group, replies, slugs
+from . import draw_bars, draw_holds, draw_lines, draw_sizes, lines, specs
 
 INDEX, TITLE = "index.md", "# Figures"
 MODELLED, FIGURES = "modelled", "figures"
@@ -62,7 +62,7 @@ def map_jobs(group: Group) -> Iterator[Job]:
     names = slugs(labelled)
     for label, mine in labelled.items():
         yield Job(f"copymap-{names[label]}{group.suffix}", f"Copy map of {label}", group,
-                  lambda name=label, m=mine: draw_map.draw(group, name, m), unseen(mine))
+                  lambda name=label, m=mine: copymap.draw(group, name, m), copymap.unseen(mine))
 
 
 def size_jobs(group: Group) -> Iterator[Job]:
@@ -79,13 +79,6 @@ def size_jobs(group: Group) -> Iterator[Job]:
                       lambda name=label, m=mine: draw_holds.draw(group, name, m))
 
 
-def unseen(records: list[Record]) -> str:
-    """Why no site of some runs is known; "" if one is."""
-    sums = copies.amounts(replies(records))
-    return "" if any(each.value is not None for each in sums.values()) else \
-        f"not measured: {next(iter(sums.values())).why}"
-
-
 def jobs(groups: list[Group], profile: str | None) -> Iterator[Job]:
     """Everything that could be drawn. Names contain what their groups differ in."""
     for group in groups:
@@ -93,7 +86,7 @@ def jobs(groups: list[Group], profile: str | None) -> Iterator[Job]:
             yield line_job(group, spec)
         yield Job("copies-by-site" + group.suffix,
                   draw_bars.copies_title(group), group,
-                  lambda g=group: draw_bars.copy_bars(g), unseen(group.records))
+                  lambda g=group: draw_bars.copy_bars(g), copymap.unseen(group.records))
         if not group.watched:
             yield Job("pins-per-message" + group.suffix, "Pages pinned per message", group,
                       lambda g=group: draw_bars.pin_bars(g), draw_bars.no_pins(group))

@@ -78,16 +78,26 @@ def whole_of(data: dict[str, Any], source: Path) -> Watched:
                    source)
 
 
-def watched_of(data: dict[str, Any], source: Path) -> list[Watched]:
-    """The processes of a checked record that moved payload, those that moved most first. Early
-    records of 0.2 have causes of all together: they are of the process if it is the only one."""
+def payload_of(counts: dict[str, Any]) -> int:
+    """Bytes that these counts say were sent and received; 0 if either is not known."""
+    parts = [counts["accepted_bytes"], counts["returned_bytes"]]
+    return 0 if None in parts else sum(parts)
+
+
+def watched_of(data: dict[str, Any], source: Path, most: int | None = None) -> list[Watched]:
+    """The processes of a checked record that moved payload, at most so many of them, those that
+    moved most first. Early records of 0.2 have causes of all together: they are of the process if
+    it is the only one."""
     found = []
     together = data["causes"] if len(data["processes"]) == 1 else []
     # Once for all: there may be 10,000 of both.
     sockets = defaultdict(list)
     for each in data["sockets"]:
         sockets[each["pid"]].append(each)
-    for process, verdict in zip(data["processes"], data["verdicts"]):
+    moved = [(process, verdict) for process, verdict in zip(data["processes"], data["verdicts"])
+             if payload_of(process["sum"]["counts"])]
+    moved.sort(key=lambda each: -payload_of(each[0]["sum"]["counts"]))
+    for process, verdict in moved[:most]:
         books = process["sum"]
         found.append(Watched({
             **data, **as_run(data), "label": verdict["process"], "counts": books["counts"],
@@ -96,8 +106,7 @@ def watched_of(data: dict[str, Any], source: Path) -> list[Watched]:
             "sites": {site: with_why(each, data["sites"][site])
                       for site, each in books["sites"].items()},
             "causes": process.get("causes", together)}, source))
-    moved = [each for each in found if each.payload_bytes]
-    return sorted(moved, key=lambda each: -(each.payload_bytes or 0))
+    return found
 
 
 def check_watch(data: Any, source: Path) -> None:

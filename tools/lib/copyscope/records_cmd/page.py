@@ -2,21 +2,18 @@
 """Writes the report of a record as one page of HTML, which fetches nothing and escapes all text."""
 from __future__ import annotations
 
-import json
-import subprocess
-import tempfile
 from pathlib import Path
 from typing import Any
 
-from copyscope.common.errors import CommandError
+from copyscope.common.needs import drawing
 from copyscope.common.tables import SITES
 from copyscope.common.templates import templates
 from copyscope.common.text import bytes_text
-from copyscope.common.tree import ROOT
+from copyscope.copymap.groups import slugs, split
 from copyscope.records.reply import reply_alone
 from copyscope.records.run_record import Record
 from copyscope.records.stacks import has as has_stacks
-from copyscope.records.watch_record import as_run, watched_of
+from copyscope.records.watch_record import watched_of
 from copyscope.report import (
     answers,
     counts,
@@ -98,36 +95,16 @@ def with_names_of_its_own(drawing: str, name: str) -> str:
     return text.replace('href="#', f'href="#{name}-').replace("url(#", f"url(#{name}-")
 
 
-def drawn(record: Record, source: Path, folder: str) -> Path:
-    """A record of the processes that are drawn: to read one of 10,000 again takes seconds."""
-    data = record.data
-    if not record.watched or len(data["processes"]) <= MOST_MAPS:
-        return source.resolve()
-    names = {each.data["label"] for each in watched_of(data, source)[:MOST_MAPS]}
-    verdicts = [each for each in data["verdicts"] if each["process"] in names]
-    processes = [process for process, verdict in zip(data["processes"], data["verdicts"])
-                 if verdict["process"] in names]
-    pids = {each["pid"] for each in processes}
-    few = {**data, "processes": processes, "verdicts": verdicts,
-           "sockets": [each for each in data["sockets"] if each["pid"] in pids]}
-    for key in ("label", *as_run(data)):
-        few.pop(key, None)
-    file = Path(folder) / "record.json"
-    file.write_text(json.dumps(few), encoding="utf-8")
-    return file
-
-
 def maps(record: Record, source: Path) -> list[tuple[str, str]]:
-    """Name and drawing of each copy map that tools/plot draws of the record."""
-    with tempfile.TemporaryDirectory() as folder:
-        of = drawn(record, source, folder)
-        done = subprocess.run([ROOT / "tools" / "plot", of, "--out", folder],
-                              capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise CommandError(done.stderr.strip().removeprefix("plot: "))
-        files = sorted(Path(folder).glob("copymap-*.svg"))[:MOST_MAPS]
-        return [(file.stem, with_names_of_its_own(file.read_text(encoding="utf-8"), file.stem))
-                for file in files]
+    """Name and drawing of the copy map of a run, or of each process that moved most."""
+    asked = watched_of(record.data, source, MOST_MAPS) if record.watched else [record]
+    art = drawing("copyscope.copymap.draw")
+    group, = split(asked)
+    # Two processes may have one name.
+    names = slugs(f"{number} {each.label}" for number, each in enumerate(asked, 1))
+    return [(name, with_names_of_its_own(art.picture(group, each.label, [each], name), name))
+            for each, name in zip(asked, (f"copymap-{name}" for name in names.values()))
+            if not art.unseen([each])]
 
 
 def where(record: Record) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Polygon
 
 from copyscope.common.tables import column, named
+from copyscope.common.text import size_text
 from copyscope.drawing import (
     BODY,
     GREY,
@@ -14,6 +15,7 @@ from copyscope.drawing import (
     MARGIN,
     SMALL,
     Page,
+    drawn,
     font,
     height_of,
     text_width,
@@ -22,8 +24,7 @@ from copyscope.drawing import (
 from copyscope.records import copies
 from copyscope.records.run_record import Record
 
-from . import lines
-from .copymap import BUFFER, PAID, SENDER, STAGING, USER, Arrow, CopyMap, build
+from .arrows import BUFFER, PAID, SENDER, STAGING, USER, Arrow, CopyMap, build
 from .groups import Group, part, replies
 
 # Inches.
@@ -230,7 +231,7 @@ def heading(label: str, variant: str, chart: CopyMap, group: Group) -> str:
 def sizes_note(records: list[Record]) -> str:
     """How long the messages were."""
     sizes = sorted({record.bytes for record in records})
-    span = " to ".join(lines.size_text(each) for each in dict.fromkeys((sizes[0], sizes[-1])))
+    span = " to ".join(size_text(each) for each in dict.fromkeys((sizes[0], sizes[-1])))
     return f"Messages of {span}" + ", runs summed up" * (len(records) > 1)
 
 
@@ -248,6 +249,13 @@ def notes(chart: CopyMap, group: Group, records: list[Record]) -> list[str]:
     found += [f"{cause}: {remedy}" for cause, remedy in chart.causes.items() if remedy]
     found += group.pattern_notes
     return [*found, part(group, records).provenance]
+
+
+def unseen(records: list[Record]) -> str:
+    """Why no site of some runs is known; "" if one is."""
+    sums = copies.amounts(replies(records))
+    return "" if any(each.value is not None for each in sums.values()) else \
+        f"not measured: {next(iter(sums.values())).why}"
 
 
 def draw(group: Group, label: str, records: list[Record]) -> Figure:
@@ -284,6 +292,11 @@ def draw(group: Group, label: str, records: list[Record]) -> Figure:
             y -= 0.08
     draw_legend(canvas, legend / 2, group.payload)
     return page.figure
+
+
+def picture(group: Group, label: str, records: list[Record], name: str) -> str:
+    """The same as an SVG for a page."""
+    return drawn(draw(group, label, records), name).decode("utf-8")
 
 
 def canvas_loop(arrow: Arrow, unit: float) -> float:
