@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Checks documents against the schema of their kind, by functions that make compiled, or else now.
 
-fastjsonschema takes half a second for the schema of a record, more than all else of most commands.
+fits() is sure of nearly all documents. validate() decides of the others and says where they are
+wrong: fastjsonschema takes half a second to make it of the schema of a record.
 """
 from __future__ import annotations
 
@@ -16,6 +17,8 @@ from typing import Any
 
 from copyscope.common.errors import Refused, lacks_module
 from copyscope.common.tree import BUILD, DOCS
+
+from . import fitting
 
 # Keywords of a schema by which a document of another version differs: it may lack keys, or have
 # more. What readers need of it all the same is for them to say.
@@ -78,53 +81,69 @@ def schema_of(kind: str) -> bytes:
         raise Refused(f"{file}: cannot be read: install copyscope again") from None
 
 
-def place_of(kind: str, dropped: tuple[str, ...], schema: bytes) -> Path:
+def fitting_source(parts: dict[str, Any]) -> str:
+    """A module whose fits() tells whether a document is by a schema."""
+    return fitting.source(parts)
+
+
+def faults_source(parts: dict[str, Any]) -> str:
+    """A module whose validate() raises where a document is not by it."""
+    import fastjsonschema  # pylint: disable=import-outside-toplevel
+    return str(fastjsonschema.compile_to_code(in_small_parts(parts)))
+
+
+# What is made of each schema, and what it is made by.
+MADE = {"fits": fitting_source, "validate": faults_source}
+
+
+def place_of(kind: str, dropped: tuple[str, ...], schema: bytes, what: str) -> Path:
     """Where make leaves the function, by all that it is made of."""
-    import fastjsonschema  # pylint: disable=import-outside-toplevel
-    made_of = zlib.crc32(b"\0".join((schema, Path(__file__).read_bytes(), repr(dropped).encode(),
-                                     fastjsonschema.VERSION.encode(), sys.version.encode())))
-    return BUILD / "checkers" / f"{kind}-{made_of:08x}"
+    made_of = [schema, *(Path(each).read_bytes() for each in (__file__, fitting.__file__)),
+               repr((what, dropped, sys.version)).encode()]
+    if what == "validate":
+        import fastjsonschema  # pylint: disable=import-outside-toplevel
+        made_of.append(fastjsonschema.VERSION.encode())
+    return BUILD / "checkers" / f"{kind}-{zlib.crc32(bytes(1).join(made_of)):08x}"
 
 
-def compiled(kind: str, dropped: tuple[str, ...], schema: bytes) -> Any:
+def compiled(kind: str, dropped: tuple[str, ...], schema: bytes, what: str) -> Any:
     """The code that defines the function."""
-    import fastjsonschema  # pylint: disable=import-outside-toplevel
     try:
-        parts = in_small_parts(of_any_version(json.loads(schema), dropped))
+        parts = of_any_version(json.loads(schema), dropped)
     except ValueError:
         raise Refused(f"{kind}.schema.json: cannot be read: install copyscope again") from None
-    return compile(fastjsonschema.compile_to_code(parts), f"<{kind}>", "exec")
+    return compile(MADE[what](parts), f"<{kind}>", "exec")
 
 
 @functools.cache
-def checker(kind: str, dropped: tuple[str, ...]) -> Callable[[Any], Any]:
+def checker(kind: str, dropped: tuple[str, ...], what: str = "validate") -> Callable[[Any], Any]:
     """A function that checks documents of a kind against docs/KIND.schema.json, but for what these
     keywords say."""
-    try:
-        import fastjsonschema  # noqa: F401  pylint: disable=import-outside-toplevel,unused-import
-    except ImportError as error:
-        raise lacks_module(error) from None
     schema = schema_of(kind)
     try:
-        code = marshal.loads(place_of(kind, dropped, schema).read_bytes())
-    except (OSError, ValueError, EOFError, TypeError):
-        code = compiled(kind, dropped, schema)
+        try:
+            code = marshal.loads(place_of(kind, dropped, schema, what).read_bytes())
+        except (OSError, ValueError, EOFError, TypeError):
+            code = compiled(kind, dropped, schema, what)
+    except ImportError as error:
+        raise lacks_module(error) from None
     defined: dict[str, Any] = {}
     exec(code, defined)  # pylint: disable=exec-used
-    return defined["validate"]
+    return defined[what]
 
 
 def main(_words: list[str]) -> int:
     """Compile what make does, in place of what it did before."""
+    folder = BUILD / "checkers"
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.iterdir():
+        old.unlink()
     try:
-        for number, (kind, dropped) in enumerate(COMPILED):
-            schema = schema_of(kind)
-            file = place_of(kind, dropped, schema)
-            if not number and file.parent.is_dir():
-                for old in file.parent.iterdir():
-                    old.unlink()
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(marshal.dumps(compiled(kind, dropped, schema)))
+        for what in MADE:
+            for kind, dropped in COMPILED:
+                schema = schema_of(kind)
+                place_of(kind, dropped, schema, what).write_bytes(
+                    marshal.dumps(compiled(kind, dropped, schema, what)))
     except ImportError:
         # make setup was not run yet; each command that needs the module says so.
         pass

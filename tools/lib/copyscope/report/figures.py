@@ -17,8 +17,12 @@ FATE = ("uncopied_bytes", "unknown_bytes", "declined_bytes")
 
 def plus(terms: Iterable[int | None]) -> int | None:
     """Their sum, if each is known."""
-    found = list(terms)
-    return None if None in found else sum(each or 0 for each in found)
+    total = 0
+    for each in terms:
+        if each is None:
+            return None
+        total += each
+    return total
 
 
 def added(parts: list[Part]) -> Part:
