@@ -2,6 +2,7 @@
 """How a window begins and ends: namespaces, kills, many sockets, many short connections."""
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import time
 
 import pytest
 
+from copyscope.records.documents import MOST_BYTES
 from helpers import small_pipe
 from helpers.patience import Stopwatch
 from helpers.records import needs_root
@@ -183,6 +185,9 @@ def test_ten_thousand_open_sockets():
     assert (counts["accepted_bytes"], counts["returned_bytes"]) == (1_000_000, 600_000)
     assert record["total"]["closing"]["unread_bytes"] == 400_000
     assert not unbalanced(record) and opening_s < 10
+    # Readers take a record of four times as many, each the only one of a process.
+    socket, process = (max(len(json.dumps(each, separators=(",", ":"))) for each in record[key]) for key in ("sockets", "processes"))
+    assert 40_000 * (socket + process) < MOST_BYTES
 
 
 def test_a_user_with_two_capabilities_watches_his_own():
