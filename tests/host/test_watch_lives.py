@@ -101,6 +101,37 @@ def test_of_many_short_connections_none_is_lost():
     assert record["total"]["died"] == 2 * count and record["losses"]["lost_events"] == 0
 
 
+RESET = """
+import socket, struct, sys
+listener = socket.create_server(("127.0.0.1", 0), backlog=8)
+def connections(count):
+    for _ in range(count):
+        one = socket.create_connection(listener.getsockname()); other = listener.accept()[0]
+        one.send(b"x"); one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)); one.close(); other.close()
+for line in sys.stdin:
+    connections(int(line)); print(line, flush=True)
+"""
+# Of the ring of ends, and of the table beside it (DEATHS_BYTES and DEATHS_BESIDE_MAX in bpf/include/book.bpf.h).
+ROOM, BOOKS_OF_RING = 32768, (500, 1200)
+
+
+@pytest.mark.parametrize("most_lost, count", [(0, ROOM // 2), (BOOKS_OF_RING[1], (ROOM + BOOKS_OF_RING[1]) // 2)])
+def test_ends_wait_for_a_watch_that_does_not_run_and_those_beyond_their_room_are_told(most_lost, count):
+    """As beside programs that make short connections as fast as they can, on a machine that leaves the watch no processor."""
+    with subprocess.Popen([sys.executable, "-c", RESET], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+        watching = Watching("-p", program.pid)
+        os.kill(watching.process.pid, signal.SIGSTOP)
+        print(count, file=program.stdin, flush=True)
+        program.stdout.readline()
+        os.kill(watching.process.pid, signal.SIGCONT)
+        record = watching.close(statuses=(1,) if most_lost else (0,))
+        program.communicate()
+    lost = record["losses"]["lost_events"]
+    assert (most_lost and most_lost - BOOKS_OF_RING[1]) <= lost <= most_lost and record["total"]["died"] == 2 * count - lost
+    if most_lost:
+        assert lost and f"{lost} ends of sockets found no room" in record["losses"]["sums_short"]
+
+
 @pytest.mark.parametrize("fault", ["skip-ends", "skip-births"])
 def test_sockets_that_no_program_saw_begin_or_end_are_noticed(fault):
     total, record = watch_short(100, [], [], "--break", fault)

@@ -181,12 +181,16 @@ TEST(test_sums_say_why_they_are_short)
 	strcpy(r.laws[WATCH_LAW_probes].why, "for a reason");
 	assert_true(watch_sums_short(&r, why));
 	assert_string_equal(why, "for a reason");
-	r.lost_events = 1;
+	r.lost_events = 21;
+	r.lost_ends = 6;
+	r.lost_members = 7;
 	r.unbooked_sockets = 2;
 	r.unopened_sockets = 3;
 	r.unseen_events = 4;
 	assert_true(watch_sums_short(&r, why));
-	assert_non_null(strstr(why, "1 events of sockets or processes"));
+	assert_non_null(strstr(why, "6 ends of sockets found no room"));
+	assert_non_null(strstr(why, "; 7 processes found"));
+	assert_non_null(strstr(why, "; 8 counts found no room"));
 	assert_non_null(strstr(why, "; 2 sockets"));
 	assert_non_null(strstr(why, "; 3 sockets lay"));
 	assert_non_null(strstr(why, "; 4 ends"));

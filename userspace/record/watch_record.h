@@ -274,7 +274,8 @@ struct watch_record {
 	int refused_error[WATCH_REQUEST_COUNT];
 	char refused_why[WHY_BYTES];
 	struct watch_overhead overhead;
-	uint64_t lost_events;		/* the ring had no room: sums are short, laws not testable */
+	uint64_t lost_events;		/* found no room: sums are short, laws not testable */
+	uint64_t lost_ends, lost_members;	/* of them: ends of sockets, in the ring or beside it; processes; else rows of tables */
 	uint64_t unseen_events;		/* of any socket: no program ran for them */
 	bool unseen_may_be_closed;	/* or it is closed, and no walk that this kernel allows finds it */
 	uint64_t unbooked_sockets;	/* no room or no memory for their books */

@@ -521,7 +521,9 @@ static int read_beside_books(struct watch *w, struct watch_record *r)
 	uint64_t pages = r->total.closing.item[WATCH_referenced_pages];
 	int err;
 
-	r->lost_events = gauges.lost_deaths + gauges.lost_members + gauges.lost_updates;
+	r->lost_ends = gauges.lost_deaths;
+	r->lost_members = gauges.lost_members;
+	r->lost_events = r->lost_ends + r->lost_members + gauges.lost_updates;
 	r->unbooked_sockets = gauges.unbooked + gauges.no_slots;
 	unbooked_explain(r, gauges.unbooked);
 	if (pages > w->peak_pages)

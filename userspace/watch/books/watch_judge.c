@@ -42,7 +42,9 @@ bool watch_sums_short(const struct watch_record *r, char why[WHY_BYTES])
 	const struct law *probes = &r->laws[WATCH_LAW_probes];
 
 	*why = '\0';
-	reason(why, r->lost_events, "events of sockets or processes found no room");
+	reason(why, r->lost_ends, "ends of sockets found no room");
+	reason(why, r->lost_members, "processes found no room");
+	reason(why, r->lost_events - r->lost_ends - r->lost_members, "counts found no room");
 	reason(why, r->unbooked_sockets, "sockets were not counted");
 	reason(why, r->unopened_sockets, "sockets lay in network namespaces that were not entered, or moved datagrams before "
 	       "their hooks were attached");
