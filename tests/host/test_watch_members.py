@@ -13,6 +13,7 @@ from contextlib import contextmanager
 import pytest
 
 from helpers.records import needs_root
+from helpers.screens import Screen
 from helpers.windows import ROOT, WATCH, Watching, laws_of, unbalanced
 
 pytestmark = needs_root
@@ -225,3 +226,30 @@ def test_what_lies_in_a_namespace_that_was_not_entered_is_not_measured():
     assert record["losses"]["unopened_sockets"] == 2 * unknown
     assert "not entered" in record["losses"]["sums_short"]
     assert laws_of(record)["probes"] == "not testable"
+
+
+PASSED_ON = """
+a, b = pair()
+ours, theirs = socket.socketpair(socket.AF_UNIX)
+if not (other := os.fork()):
+    a.close(); b.close(); ours.close()
+    held = socket.socket(fileno=socket.recv_fds(theirs, 1, 1)[1][0])
+    while held.send(bytes(100)):
+        time.sleep(0.02)
+ready(); print(other, flush=True); sys.stdin.readline()
+socket.send_fds(ours, [b"x"], [a.fileno()]); a.close()
+while b.recv(4096):
+    pass
+"""
+
+
+def test_a_live_view_finds_who_holds_a_socket_that_was_passed_on():
+    """No socket of its own begins then. Where none of the machine's does, each fifth reading looks who holds which (GLANCES_MOST)."""
+    with program(PASSED_ON) as one:
+        other = int(tell(one))
+        screen = Screen("-p", one.pid, "-p", other, "--by", "process", "--interval", "0.3")
+        screen.wait_for("q ends")
+        print(file=one.stdin, flush=True)
+        screen.wait_for(f"pid {other}")
+        screen.press("q")
+        assert screen.end() == 0
