@@ -122,6 +122,14 @@ def test_a_row_is_made_of_sites_causes_processes_peers_sockets_and_sizes():
     assert "10.0.0.9:80 - " in made_of({**part, "name": "fe80::1"}, by="peer", sockets=[socket("[fe80::1]:9", 1)])
 
 
+def test_what_no_open_socket_moved_is_told_as_of_those_that_closed():
+    part = {**ROW, **watches.moved(9_000_000, 0, tx_copy=9_000_000), "causes": [], "sent_bytes": 9_000_000, "received_bytes": 0}
+    # Half a second: all is twice as much in a second.
+    for sockets, said in (([socket("10.0.0.1:4000", 5_000_000)], "8.00 MB more in each second"), ([], "18.0 MB in each second")):
+        assert f"\n{said}, sent and received, was of sockets that closed or changed hands" in made_of(part, sockets=sockets)
+    assert "closed or changed" not in made_of(part, sockets=[socket("10.0.0.1:4000", 9_000_000)])
+
+
 def test_a_high_screen_has_more_of_each_part():
     part = {**ROW, **watches.moved(9, 0, tx_copy=9), "causes": []}
     sockets = [socket(f"10.0.0.1:{number}", 9) for number in range(4000, 4018)]

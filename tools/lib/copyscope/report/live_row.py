@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from copyscope.common.text import share_text
+from copyscope.common.text import bytes_text, share_text
 from copyscope.services.service import Names
 
 from . import sizes, tables
@@ -85,6 +85,22 @@ def grouped(found: Document, sockets: list[Document], by: str) -> list[Row]:
     return sorted(map(together, groups.values()), key=lambda row: row.place("copied"))
 
 
+def moved_by(rows: list[Document]) -> int:
+    """Bytes that these sent and received, as far as known."""
+    return sum(row_of_figures("", {**each, "sockets": 0}).bytes for each in rows)
+
+
+def untold(found: Document, parts: list[Document], own: list[Document]) -> list[str]:
+    """What the row has, and none of the sockets below it."""
+    if found["sockets_further"]:
+        return folded("", f"Of {found['sockets_further']:,} sockets more, which moved less, "
+                      "only the sums above tell.")
+    rest = a_second(found, moved_by(parts) - moved_by(own)) or 0
+    return folded("", f"{bytes_text(rest)}{' more' if own else ''} in each second, sent and "
+                  "received, was of sockets that closed or changed hands in the interval: only the "
+                  "sums above tell of these.") if rest > 0 else []
+
+
 def sizes_of(found: Document, fits: Callable[[Document], bool]) -> list[str]:
     """Sizes of calls since the watch began, of rows that are made of processes."""
     if "sizes" not in found or found["by"] in ("peer", "port", "socket"):
@@ -110,7 +126,5 @@ def lines(found: Document, name: str, height: int) -> list[str]:
         if by != found["by"] and (rows := grouped(found, own, by)):
             more = [f"  {len(rows) - top} more"] if len(rows) > top else []
             said += ["", *laid_out(rows[:top], by, True), *more]
-    if found["sockets_further"]:
-        said += folded("", f"Of {found['sockets_further']:,} sockets more, which moved less, "
-                       "only the sums above tell.")
-    return said + sizes_of(found, fits)
+    rest = untold(found, parts, own)
+    return [*said, *([""] if rest else []), *rest, *sizes_of(found, fits)]
