@@ -297,7 +297,7 @@ def test_readers_take_records_without_the_new_site_and_draw_those_with_it(tree):
     (tree / "record.json").write_text(json.dumps(a_run(tree)))
     arrows = run(tree, "build/venv/bin/python", "-c", "import sys; sys.path.insert(0, 'tools/lib')\n"
                  "from pathlib import Path\n"
-                 "from copyscope.copymap.arrows import build\n"
+                 "from copyscope.pictures.arrows import build\n"
                  "from copyscope.records.load import load_record\n"
                  "print(*(each.name for each in build([load_record(Path('record.json'))]).arrows))")
     assert "rx_test" in arrows.split()

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from copyscope import sweep as command
-from copyscope.copymap import groups
+from copyscope.pictures import groups
 from copyscope.records.load import load_records
 from copyscope.runs import launch
 from helpers import processes

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from matplotlib.patches import Polygon
 
-from copyscope.copymap import arrows as copymap, draw as draw_map, groups
-from copyscope.copymap.arrows import BUFFER, DEVICE, RECEIVER, SENDER, STAGING, USER
 from copyscope.figures import draw_bars
+from copyscope.pictures import arrows as copymap, copymap as draw_map, groups
+from copyscope.pictures.arrows import BUFFER, DEVICE, RECEIVER, SENDER, STAGING, USER
 from copyscope.records import copies
 from helpers import pictures
 from helpers.pictures import as_records, drawn_texts, faults_of_text, made, site, words

@@ -15,9 +15,9 @@ from copyscope import drawing
 from copyscope.common import spread
 from copyscope.common.errors import Unusable
 from copyscope.common.tables import column
-from copyscope.copymap import draw as draw_map, groups
 from copyscope.figures import draw_bars, draw_lines, specs
 from copyscope.figures.metrics import METRICS
+from copyscope.pictures import copymap as draw_map, groups
 from copyscope.records.documents import BadRecord
 from copyscope.records.run_record import Point, Record
 from helpers import pictures, plans

@@ -9,9 +9,9 @@ import pytest
 
 from copyscope import drawing
 from copyscope.common.errors import Unusable
-from copyscope.copymap import groups
 from copyscope.figures import draw_bars, draw_lines, jobs, lines, published, specs
 from copyscope.files.output_folder import OutputFolder
+from copyscope.pictures import groups
 from copyscope.records.documents import BadRecord
 from copyscope.records.run_record import Point, Record
 from helpers import pictures

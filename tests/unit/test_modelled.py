@@ -9,9 +9,9 @@ import pytest
 
 from copyscope.common.errors import Unusable
 from copyscope.common.text import short
-from copyscope.copymap import groups
 from copyscope.figures import draw_lines, jobs, lines, specs
 from copyscope.files.output_folder import OutputFolder
+from copyscope.pictures import groups
 from copyscope.records.check import check
 from copyscope.records.documents import BadRecord
 from copyscope.records.run_record import Point, Record

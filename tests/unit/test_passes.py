@@ -11,9 +11,9 @@ import pytest
 
 from copyscope.common import spread
 from copyscope.common.errors import Unusable
-from copyscope.copymap import groups
 from copyscope.figures import draw_bars, draw_lines, specs
 from copyscope.files.output_folder import OutputFolder
+from copyscope.pictures import groups
 from copyscope.records.check import check
 from copyscope.records.documents import BadRecord
 from copyscope.records.load import load_plan

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from copyscope.copymap import arrows as copymap, groups
 from copyscope.figures import lines, specs
+from copyscope.pictures import arrows as copymap, groups
 from copyscope.records.check import check
 from copyscope.records.documents import BadRecord
 from copyscope.records.load import load_sweep

@@ -13,6 +13,8 @@ from copyscope.records_cmd import command
 from helpers import watches
 from helpers.pictures import REAL
 
+from .test_stacks import record_with_stacks
+
 EVIL = '<script>alert("1")</script>&'
 
 
@@ -61,6 +63,28 @@ def test_a_page_of_a_watch_has_shares_with_their_intervals(tmp_path):
     # Of classes that no sample found nothing stands there, nor of TLS that moved no byte.
     assert "checksums" not in page and "TLS send" not in page
     assert "nginx, pid 812</th><td class=\"number\">94.1 kB" in page
+
+
+def test_a_page_of_stacks_and_sizes_has_a_flame_graph_and_histograms(tmp_path):
+    made = record_with_stacks()
+    page = page_of(made, tmp_path)
+    assert page.count('class="flame"') == 1 and "Stacks that moved most" in page and not fetched(page)
+    # A rule of a drawing holds for all of the page.
+    assert all(rule.startswith(".flame ") for style in re.findall("<style>([^<]*)</style>", page[page.index("flame"):])
+               for rule in re.findall(r"[^{}]+(?={)", style))
+    assert "Sizes of calls" not in page
+    # Those of a whole watch stand in the same words as its report.
+    page = page_of(made | {"sizes": None}, tmp_path)
+    assert "<summary>Sizes of calls</summary>" in page and "not measured: the hooks of calls are missing" in page
+
+
+def test_the_map_of_who_moved_most_is_seen_and_the_others_unfold(tmp_path):
+    pids = {800 + number: 1000 * (number + 1) for number in range(6)}
+    page = page_of(watches.watch_record(*[watches.process(pid, "nginx", watches.moved(sent, 0, tx_copy=sent))
+                                          for pid, sent in pids.items()]), tmp_path)
+    seen, folded = page.partition("<summary>Of 3 more processes")[::2]
+    assert seen.count("<svg") == 1 and "nginx, pid 805 on this machine" in seen and folded.count("<svg") == 3
+    assert "pid 801 on this machine" not in page
 
 
 def test_names_of_others_are_text(tmp_path):

@@ -13,7 +13,7 @@ import pytest
 
 from copyscope.common.errors import Unusable
 from copyscope.dispatch import page
-from copyscope.figures import flame
+from copyscope.pictures import flame
 from copyscope.records import stacks
 from copyscope.records.watch_record import whole_of
 from copyscope.records_cmd import pprof

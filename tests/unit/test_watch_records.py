@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from copyscope.copymap import arrows as copymap, draw as draw_map, groups
-from copyscope.copymap.arrows import BUFFER, DEVICE, RECEIVER, SENDER, USER
 from copyscope.figures import command, draw_bars, draw_sizes, jobs
+from copyscope.pictures import arrows as copymap, copymap as draw_map, groups
+from copyscope.pictures.arrows import BUFFER, DEVICE, RECEIVER, SENDER, USER
 from copyscope.records import documents, load
 from helpers import schemas, watches
 from helpers.pictures import faults_of_text, words

@@ -11,14 +11,13 @@ from pathlib import Path
 from copyscope import cli
 from copyscope.cli import Parser, complain, folder
 from copyscope.common.needs import drawing
-from copyscope.copymap.groups import Group, split
 from copyscope.files.output_folder import OutputFolder
+from copyscope.pictures import flame
+from copyscope.pictures.groups import Group, split
 from copyscope.records import stacks
 from copyscope.records.documents import BadRecord
 from copyscope.records.load import load_any, load_records
 from copyscope.records.run_record import Record
-
-from . import flame
 
 EPILOG = """\
 Runs that differ in path, kernel, backend and the like go to separate files. index.md names every

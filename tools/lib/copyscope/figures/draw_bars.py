@@ -14,7 +14,6 @@ from copyscope import drawing
 from copyscope.common.spread import Spread, sentence, spread
 from copyscope.common.tables import COPY_SITES, column, named
 from copyscope.common.text import bytes_text
-from copyscope.copymap.groups import Group, replies
 from copyscope.drawing import (
     FILLS,
     HATCHES,
@@ -27,6 +26,7 @@ from copyscope.drawing import (
     text_width,
     wrap,
 )
+from copyscope.pictures.groups import Group, replies
 from copyscope.records import copies
 from copyscope.records.run_record import Record
 

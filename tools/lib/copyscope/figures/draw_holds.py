@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from copyscope.copymap.groups import Group
 from copyscope.drawing import INK, SMALL, Page, font, frame, number_text
+from copyscope.pictures.groups import Group
 from copyscope.records.run_record import Record
 from copyscope.records.watch_record import Watched
 

@@ -11,7 +11,6 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 from matplotlib.transforms import ScaledTranslation
 
 from copyscope.common import spread
-from copyscope.copymap.groups import Group
 from copyscope.drawing import (
     BODY,
     COLOURS,
@@ -27,6 +26,7 @@ from copyscope.drawing import (
     thin,
     wrap,
 )
+from copyscope.pictures.groups import Group
 from copyscope.records.passes import PROBED, PROBED_COUNTERS
 
 from . import lines, metrics

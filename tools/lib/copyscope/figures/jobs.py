@@ -11,10 +11,9 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from copyscope import drawing
-from copyscope.copymap import draw as copymap
-from copyscope.copymap.groups import Group, slugs
 from copyscope.files.output_folder import OutputFolder, has_line
-from copyscope.records.run_record import Record
+from copyscope.pictures import copymap
+from copyscope.pictures.groups import Group, slugs
 
 from . import draw_bars, draw_holds, draw_lines, draw_sizes, lines, specs
 

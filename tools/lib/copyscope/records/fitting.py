@@ -96,8 +96,9 @@ class Source:
         """What is asked of a table; of another value nothing."""
         known, more = part.get("properties", {}), part.get("additionalProperties", True)
         said = ["if type(x) is not dict: return True"]
-        for which, keys, how in (("ASKED", part.get("required"), "{0} <= x.keys()"),
-                                 ("KNOWN", list(known) if more is False else None, "x.keys() <= {0}")):
+        bounds = (("ASKED", part.get("required"), "{0} <= x.keys()"),
+                  ("KNOWN", list(known) if more is False else None, "x.keys() <= {0}"))
+        for which, keys, how in bounds:
             if keys is not None:
                 self.lines.append(f"{which}_{name} = frozenset({keys!r})")
                 said.append(f"if not {how.format(f'{which}_{name}')}: return False")

@@ -9,7 +9,8 @@ from copyscope.common.needs import drawing
 from copyscope.common.tables import SITES
 from copyscope.common.templates import templates
 from copyscope.common.text import bytes_text
-from copyscope.copymap.groups import slugs, split
+from copyscope.pictures import flame
+from copyscope.pictures.groups import slugs, split
 from copyscope.records.reply import reply_alone
 from copyscope.records.run_record import Record
 from copyscope.records.stacks import has as has_stacks
@@ -23,6 +24,7 @@ from copyscope.report import (
     run,
     run_missing,
     run_sentence,
+    sizes,
     stacks,
     watch,
     zero_copy,
@@ -98,7 +100,7 @@ def with_names_of_its_own(drawing: str, name: str) -> str:
 def maps(record: Record, source: Path) -> list[tuple[str, str]]:
     """Name and drawing of the copy map of a run, or of each process that moved most."""
     asked = watched_of(record.data, source, MOST_MAPS) if record.watched else [record]
-    art = drawing("copyscope.copymap.draw")
+    art = drawing("copyscope.pictures.copymap")
     group, = split(asked)
     # Two processes may have one name.
     names = slugs(f"{number} {each.label}" for number, each in enumerate(asked, 1))
@@ -115,7 +117,8 @@ def where(record: Record) -> dict[str, Any]:
     more = len(found) - MOST_STACKS
     rest = [f"{more:,} more stacks"] if more > 0 else []
     return {"stacks": found[:MOST_STACKS], "stacks_head": stacks.head(record.data),
-            "stacks_foot": [*rest, *stacks.foot(record.data)]}
+            "stacks_foot": [*rest, *stacks.foot(record.data)],
+            "flame": with_names_of_its_own(flame.flame(record), "flame")}
 
 
 def words(record: Record) -> dict[str, Any]:
@@ -123,14 +126,15 @@ def words(record: Record) -> dict[str, Any]:
     if not record.watched:
         return {"sentences": [run_sentence.exact(record)], "more_sentences": [],
                 "head": run.head(record),
-                "refusals": zero_copy.refusals(record), "cpu": [], "cpu_head": "",
+                "refusals": zero_copy.refusals(record), "cpu": [], "cpu_head": "", "sizes": [],
                 "missing": run_missing.texts(record)}
     data = record.data
     told = answers.sentences(data, View())
     return {"sentences": [each for said in told[:MOST_SENTENCES] for each in said],
             "more_sentences": [each for said in told[MOST_SENTENCES:] for each in said],
             "head": watch.head(data), "refusals": counts.refused(data),
-            "cpu": cpu.processes(data), "cpu_head": cpu.head(data),
+            "sizes": sizes.lines(data, MOST_SERVICES), "cpu": cpu.processes(data),
+            "cpu_head": cpu.head(data),
             "missing": missing.texts(data)}
 
 

@@ -105,10 +105,10 @@ def of_process(name: str, use: Document, hz: int) -> Use:
 
 
 def sampled(data: Document) -> list[tuple[str, Document]]:
-    """Name and CPU time of each process that a sample found, most samples first."""
+    """Name and CPU time of each process that a sample found, those that copied longest first."""
     found = [(verdict["process"], each["cpu"]) for each, verdict
              in zip(data["processes"], data["verdicts"]) if each.get("cpu")]
-    return sorted(found, key=lambda each: -each[1]["samples"])
+    return sorted(found, key=lambda each: (-each[1]["copies"]["samples"], -each[1]["samples"]))
 
 
 def processes(data: Document) -> list[Use]:

@@ -17,8 +17,8 @@ WIDTH, ROW, MARGIN, TOP, LETTER = 1200, 18, 10, 64, 6.8
 LEAST_WIDE, LEAST_LETTERS = 0.3, 3
 # Sites and marks stand apart from functions.
 SITE, MARK = "#9CC9E8", "#D0D0D0"
-STYLE = "text{font-family:DejaVu Sans Mono,Verdana,monospace;font-size:11px;fill:#202020}" \
-    "rect{stroke:#fff;stroke-width:.5}"
+STYLE = ".flame text{font-family:DejaVu Sans Mono,Verdana,monospace;font-size:11px;fill:#202020}" \
+    ".flame rect{stroke:#fff;stroke-width:.5}"
 
 
 @dataclass
@@ -93,6 +93,6 @@ def flame(record: Record) -> str:
     texts = [f'<text x="{MARGIN}" y="{24 + 18 * at}">{escape(line)}</text>'
              for at, line in enumerate(heads)]
     return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="flame" width="{WIDTH}" height="{height}" '
         f'viewBox="0 0 {WIDTH} {height}">', f"<style>{STYLE}</style>",
         f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>', *texts, *parts, "</svg>"]) + "\n"
