@@ -182,3 +182,13 @@ def test_what_cannot_be_shown_is_one_line(runs, capsys, words, said):
     (share_text(10**6 - 1, 10**6), "> 99.9 %"), (share_text(0, 0), "-"), (share_text(0, 5), "0.0 %")])
 def test_numbers_are_those_of_reports(said, shown):
     assert said == shown
+
+
+@pytest.mark.parametrize("words, has", [([], False), (["--color", "never"], False), (["--color", "always"], True)])
+def test_a_report_has_the_colours_of_its_watch_where_they_are_asked_for(words, has, tmp_path, capsys):
+    """As watch and run take --color."""
+    (tmp_path / "record.json").write_text(json.dumps(watches.watch_record(
+        watches.process(812, "nginx", watches.moved(9000, 500, tx_copy=9000, rx_copy=500)))))
+    assert command.main(["show", str(tmp_path / "record.json"), *words]) == 0
+    said = capsys.readouterr().out
+    assert ("\x1b[1mnginx, pid 812" in said) == has == ("\x1b" in said) and "nginx, pid 812" in said

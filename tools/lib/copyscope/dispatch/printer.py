@@ -15,9 +15,10 @@ import termios
 from dataclasses import replace
 from typing import Any
 
+from copyscope.common.terminal import columns, takes_colours
+
 from .live import CTRL_Z, Live
 from .screen import KEYBOARD, is_possible
-from .terminal import columns, takes_colours
 
 Document = dict[str, Any]
 # A terminal is taken within this time once the watch is in front.

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from copyscope import cli
 from copyscope.common.programs import kill_with_parent, passed_on
-
-from .terminal import columns, takes_colours
+from copyscope.common.terminal import columns, takes_colours
 
 NAME = "trace_run"
 # userspace/trace_run.c tells the record to its stdout then, and behind it where it is kept.

@@ -13,6 +13,7 @@ from copyscope import cli
 from copyscope.cli import Parser, folder, whole
 from copyscope.common.errors import Unusable
 from copyscope.common.tables import most
+from copyscope.common.terminal import takes_colours
 from copyscope.common.text import csv_text, wrapped
 from copyscope.files.record_file import RecordFile
 from copyscope.records.check import check
@@ -24,7 +25,7 @@ from copyscope.records.stacks import folded_lines, has
 from copyscope.records.watch_record import check_watch, is_watch, whole_of
 from copyscope.report import rows, run, watch
 from copyscope.report.look import Look
-from copyscope.report.page import View
+from copyscope.report.page import View, joined
 from copyscope.report.rows import ORDERS, TITLES
 from copyscope.runs import answer, pairs, tables
 
@@ -55,6 +56,8 @@ def build_parser() -> Parser:
     add("--in", dest="folder", type=folder, metavar="DIR", help="another folder of records")
     add("--laws", action="store_true", help="show every law that was tested, with both sides")
     add("--exact", action="store_true", help="show: every digit, and a row for each site")
+    add("--color", choices=("auto", "always", "never"), default="auto", metavar="WHEN",
+        help="show: colours: auto (default: on a terminal, unless NO_COLOR), always or never")
     add("--by", choices=TITLES, metavar="WHAT",
         help="show: rows of a watch by service, process, socket, cgroup, peer or port (default as "
              "watched)")
@@ -222,7 +225,8 @@ def act(words: list[str]) -> int:
             write_stacks(paths[0], option, getattr(options, option))
             return 0
     shown = [show(path, options) for path in paths]
-    print("\n\n".join("\n".join(lines) for lines in shown))
+    between = [line for lines in shown for line in (*lines, "", "")][:-2]
+    print(joined(between, takes_colours(1, options.color)), end="")
     return 0
 
 
