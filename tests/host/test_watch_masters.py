@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 
 from helpers import strace
-from helpers.foreign import free_port, listens
+from helpers.foreign import free_port, listens, words
 from helpers.processes import descendants, wait_until
 from helpers.records import needs_root
 from helpers.windows import Watching, unbalanced
+from host.test_watch_servers import NGINX, fetched
 
 pytestmark = [needs_root, pytest.mark.skipif(not shutil.which("strace"), reason="no strace is on this machine")]
 BODY = 300_001
@@ -91,6 +92,18 @@ def whole(one: socket.socket) -> int:
     return sum(len(part) for part in iter(lambda: one.recv(1 << 16), b""))
 
 
+def nginx(folder: Path, port: int) -> list[object]:
+    """Two workers that send a file by send, as by sendfile no call has its bytes as sent."""
+    (folder / "file").write_bytes(bytes(BODY))
+    (folder / "conf").write_text(NGINX.format(folder=folder, sendfile="off", port=port))
+    return [*words("nginx"), "-c", folder / "conf", "-p", folder]
+
+
+def ask_nginx(_folder: Path, port: int) -> int:
+    """Bytes of a file."""
+    return fetched(port, b"GET /file HTTP/1.0\r\n\r\n")
+
+
 def ask_fastcgi(folder: Path, port: int) -> int:
     """Bytes of an answer to one request in FastCGI's records."""
     def record(kind: int, body: bytes) -> bytes:
@@ -139,7 +152,7 @@ def sockets_of(master: int) -> set[str]:
     return {target for target in found if target.startswith("socket:")}
 
 
-@pytest.mark.parametrize("server, ask", [(gunicorn, ask_http), (php_fpm, ask_fastcgi), (postgres, ask_sql)])
+@pytest.mark.parametrize("server, ask", [(nginx, ask_nginx), (gunicorn, ask_http), (php_fpm, ask_fastcgi), (postgres, ask_sql)])
 def test_the_row_of_a_master_is_what_its_children_moved(folder, server: Callable, ask: Callable):
     port = free_port()
     with traced(port, folder / "calls", server(folder, port)) as master:
