@@ -20,7 +20,7 @@ from .older import upgraded
 
 # A watch writes 6 kB for a socket that is a process's only one: 40,000 of these fit, which is more
 # than twice what its tables have room for. A reader takes six times as much memory.
-MOST_BYTES = 256 << 20
+MOST_BYTES, SMALL_BYTES = 256 << 20, 64 << 20
 # Of TOML, which people write.
 MOST_TOML_BYTES = 1 << 20
 # A key of more parts: its reader notes each of its beginnings, which took 10 GB for 50,000 parts.
@@ -112,7 +112,8 @@ def check_texts(value: Any) -> None:
 def parse_json(data: str | bytes, source: object) -> Any:
     """Read JSON, an older record as one of today; raise BadRecord with one line if it is none."""
     try:
-        check_parts(data, MOST_BYTES)
+        # So that a small file takes little memory, whatever a large one may.
+        check_parts(data, max(len(data), SMALL_BYTES))
         text = data.decode("utf-8") if isinstance(data, bytes) else data
         found = json.loads(text, parse_constant=refuse_constant, parse_int=whole_number,
                            parse_float=real_number, object_pairs_hook=table)
