@@ -2,6 +2,7 @@
 """Help and versions need no module of others, nothing that is built and nothing that set-up fetches."""
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -29,8 +30,9 @@ def fixture_run(tmp_path_factory):
     for folder in ("tools", "studies"):
         shutil.copytree(ROOT / folder, tree / folder)
     (tree / "docs").mkdir()
-    for page in (ROOT / "docs").glob("*.8"):
-        shutil.copy(page, tree / "docs")
+    for page in (ROOT / "docs").iterdir():
+        if page.suffix in (".8", ".json"):
+            shutil.copy(page, tree / "docs")
     for name in FETCHED:
         (tree / "lacking" / name).mkdir(parents=True)
         (tree / "lacking" / name / "__init__.py").write_text(
@@ -76,14 +78,17 @@ def test_each_word_of_the_one_command_answers_both(run):
             assert run("copyscope", word.name, "--version").stdout.startswith(f"copyscope {RELEASE} (")
 
 
-def test_what_draws_names_the_package_that_is_missing(run):
-    record = ROOT / "tests/data/run-A1-host.json"
+def test_what_draws_names_the_package_that_is_missing(run, tmp_path):
+    """And what says where a record is damaged. Of one that is not, none is missing."""
+    record, damaged = ROOT / "tests/data/run-A1-host.json", tmp_path / "damaged.json"
+    damaged.write_text(json.dumps({**json.loads(record.read_text()), "started": 7}))
+    assert run("compare", str(record), str(record)).returncode == 0
     for tool, *words in (("plot", record, "--out", "figures"), ("predict", "--out", "out"),
                          ("baseline", "plot", ROOT / "tests/data/baseline-host.json", "--out", "figures"),
-                         ("compare", record, record)):
+                         ("compare", record, damaged)):
         done = run(tool, *map(str, words))
         assert done.returncode == 3 and done.stderr.count("\n") == 1, (tool, done.stderr)
-        missing = "fastjsonschema" if tool in ("compare", "baseline") else "matplotlib"
+        missing = "fastjsonschema" if tool == "compare" else "matplotlib"
         assert f"install the package python3-{missing}" in done.stderr, done.stderr
 
 
