@@ -3,6 +3,7 @@
 import time
 
 import pytest
+
 from copyscope.common import patience
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Bounds on a wait that leave out the time in which the machine had no processor for somebody.
 
-The kernel keeps a book of it (/proc/pressure/cpu): for how long at least one task was ready and did not
-run. A wait of 10 s is one of 10 s on a quiet machine and longer on a busy one, so that nothing fails
-because others compute. What hangs is told all the same, MOST times later at most.
+The kernel keeps a book of it (/proc/pressure/cpu): for how long at least one task was ready and
+did not run. A wait of 10 s is one of 10 s on a quiet machine and longer on a busy one, so that
+nothing fails because others compute. What hangs is told all the same, MOST times later at most.
 """
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ class Stopwatch:
     def seconds(self) -> float:
         """How many are over."""
         took = time.monotonic() - self.began
-        return took if self.stalled is None else max(took - (stalled_s() - self.stalled), took / MOST)
+        if self.stalled is None:
+            return took
+        return max(took - (stalled_s() - self.stalled), took / MOST)
 
 
 def within(seconds: float) -> Callable[[], float]:
