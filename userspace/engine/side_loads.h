@@ -19,7 +19,8 @@ struct side_loads;
  * processor, or no memory: then libbpf loads all. */
 struct side_loads *side_loads_begin(struct bpf_object *programs, uint32_t stub);
 
-/* What a handler of libbpf does last before a program is loaded that hangs on a function or on control groups. @loads: NULL does nothing. 0 or -errno. */
+/* What a handler of libbpf does last before a program is loaded that hangs on a function or on control groups. @loads: NULL
+ * does nothing. 0 or -errno. */
 int side_loads_take(struct side_loads *loads, struct bpf_program *program, struct bpf_prog_load_opts *opts);
 
 /* Accepts NULL. */
