@@ -210,13 +210,11 @@ static __always_inline int datagrams_walk(struct sock *sk, struct seq_file *seq)
 	return 0;
 }
 
-/* Nobody can change a closed socket but who holds its lock to read from it, or for tcp_disconnect(), which takes what is
- * unread off before what was received. Those in namespaces that we did not enter are read as they stand. */
+/* Those in namespaces that we did not enter are read as they stand. */
 static __always_inline int walk_closed_socket(struct sock *sk, struct watch_book *book, struct seq_file *seq, bool tls)
 {
 	struct tcp_sock *tp;
-	bool closed;
-	int changes;
+	bool closed, still;
 
 	if (!sk || !book)
 		return 0;
@@ -230,13 +228,11 @@ static __always_inline int walk_closed_socket(struct sock *sk, struct watch_book
 	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
 	if (!tp || !book || book->flags & WATCH_DIED)
 		return 0;
-	changes = sk->sk_lock.owned;
-	reading_take(&book->now, tp, sk->__sk_common.skc_state);
+	still = reading_take_unlocked(&book->now, tp, sk->__sk_common.skc_state);
 	queues_empty(&book->now);
-	changes |= *(volatile int *)&sk->sk_lock.owned;
 	if (!closed)
 		book->flags |= WATCH_TORN;
-	else if (book->flags & WATCH_CLOSED && !changes)
+	else if (book->flags & WATCH_CLOSED && still)
 		closed_read_on(book, tp, &book->now);
 	if (tls && has_tls(book))
 		tls_note(book, sk);

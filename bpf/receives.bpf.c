@@ -224,7 +224,7 @@ static __always_inline int receive_ended(struct sock *sk, int ret, int flags, bo
 	if (is_in_sockmap(sk))
 		sockmap_seen(sk);
 	if (ret > 0)
-		closed_socket_read(sk);
+		closed_socket_read(sk, locked);
 	if (urgent_came)
 		urgent_received(sk, (flags & (MSG_OOB_FLAG | MSG_PEEK_FLAG)) == MSG_OOB_FLAG ? ret : 0, locked);
 	if (!rx_copies_hooked && (!(flags & (MSG_TRUNC_FLAG | MSG_PEEK_FLAG)) || ret <= 0))

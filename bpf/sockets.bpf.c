@@ -337,7 +337,7 @@ SEC("?fentry/tcp_disconnect")
 int BPF_PROG(socket_disconnect, struct sock *sk)
 {
 	if (is_tcp(sk))
-		closed_socket_read(sk);
+		closed_socket_read(sk, true);
 	return 0;
 }
 

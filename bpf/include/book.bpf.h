@@ -557,8 +557,20 @@ static __always_inline void closed_read_on(struct watch_book *book, const struct
 	book->closed.fin_received = now->fin_received;
 }
 
-/* In CLOSE, before tcp_disconnect() takes the last of these numbers away. */
-static __always_inline void closed_socket_read(struct sock *sk)
+/* Nobody can change a closed socket but who holds its lock, to read from it or for tcp_disconnect(), which takes numbers
+ * away one after the other. False: somebody may have done so meanwhile. */
+static __always_inline bool reading_take_unlocked(struct watch_reading *r, const struct tcp_sock *tp, int state)
+{
+	const struct sock *sk = (const void *)tp;
+	int changes = sk->sk_lock.owned;
+
+	reading_take(r, tp, state);
+	changes |= *(const volatile int *)&sk->sk_lock.owned;
+	return !changes && *(const volatile u64 *)&tp->bytes_received == r->received;
+}
+
+/* In CLOSE, before tcp_disconnect() takes the last of these numbers away. @locked: by the current task. */
+static __always_inline void closed_socket_read(struct sock *sk, bool locked)
 {
 	struct watch_reading now;
 	struct watch_book *book;
@@ -570,7 +582,10 @@ static __always_inline void closed_socket_read(struct sock *sk)
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!book || !tp || !(book->flags & WATCH_CLOSED))
 		return;
-	reading_take(&now, tp, BPF_TCP_CLOSE);
+	if (!locked && !reading_take_unlocked(&now, tp, BPF_TCP_CLOSE))
+		return;
+	if (locked)
+		reading_take(&now, tp, BPF_TCP_CLOSE);
 	closed_read_on(book, tp, &now);
 }
 
