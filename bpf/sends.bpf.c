@@ -79,7 +79,7 @@ static __always_inline bool pages_unnoted(struct watch_slot *slot)
 	if (slot->departures_noted)
 		return false;
 	if (!packets_watched && !(slot->tls & SLOT_TLS_SENDS)) {
-		slot->pages_unwatched = 1;
+		slot->pages_unwatched |= WATCH_PACKETS_UNSEEN;
 		if (pages_matter(slot))
 			hooks_want(&watch_gauges.zerocopy_seen);
 	}
@@ -270,7 +270,7 @@ static __always_inline void datagram_pages_note(struct watch_slot *slot, const s
 	if (datagrams_shared)
 		return;
 	hooks_want(&watch_gauges.datagrams_seen);
-	slot->pages_unwatched = 1;
+	slot->pages_unwatched |= WATCH_PACKETS_UNSEEN | WATCH_REFERENCES_UNSEEN;
 }
 
 /* How a send of datagrams moved its bytes. */

@@ -171,7 +171,7 @@ static __always_inline void datagram_opens(struct watch_book *book, const struct
 	slot->datagrams = 1;
 	slot->zerocopy_id = BPF_CORE_READ(sk, sk_zckey.counter);
 	slot->departures_noted = packets_watched;
-	slot->pages_unwatched = counts_by_tracepoint && !datagrams_shared;
+	slot->pages_unwatched = counts_by_tracepoint && !datagrams_shared ? WATCH_PACKETS_UNSEEN : 0;
 	datagram_reading(book, sk);
 	book->opened = book->now;
 	book->opened.unread += book->rx_copied - book->slot.rx_peeked + book->slot.rx_cut - book->slot.rx_queued;

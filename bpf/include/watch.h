@@ -327,6 +327,11 @@ struct watch_reading {
 	unsigned long long unsent_referenced_bytes;
 };
 
+enum watch_pages {
+	WATCH_PACKETS_UNSEEN = 1,
+	WATCH_REFERENCES_UNSEEN = 2, /* sends of datagrams */
+};
+
 /* Counted by hooks that know a socket by its cookie alone: looked up without a call. Whole lines of the
  * cache: what each packet with user pages touches comes first, then what else zero copy needs. */
 struct watch_slot {
@@ -340,7 +345,7 @@ struct watch_slot {
 		unsigned char send_failed;	/* of a UDP socket */
 	};
 	unsigned char departures_noted;	/* departed_from is set */
-	unsigned char pages_unwatched;	/* it referenced or spliced before packets were watched */
+	unsigned char pages_unwatched;	/* enum watch_pages: it referenced or spliced before that was hooked */
 	unsigned char mixed;	/* pages of files left in packets with user pages */
 	unsigned char unpinned;	/* the kernel just freed a notification that nobody will get */
 	unsigned char paths;	/* enum watch_paths */

@@ -256,7 +256,11 @@ TEST(test_what_was_sent_before_its_hook_is_not_known)
 	struct watch_book book = talked();
 	struct watch_socket s;
 
-	book.slot.pages_unwatched = 1;
+	/* That its packets were not watched yet hides what became of its pages, and not what it sent. */
+	book.slot.pages_unwatched = WATCH_PACKETS_UNSEEN;
+	watch_socket_fill(&s, &book, &trampolines);
+	assert_true(has(&s, SITE_tx_copy, 53209) && has(&s, SITE_tx_reference, 40930));
+	book.slot.pages_unwatched |= WATCH_REFERENCES_UNSEEN;
 	watch_socket_fill(&s, &book, &trampolines);
 	assert_true(counts(&s, COUNT_accepted_bytes, 94139));
 	assert_false(s.moved.sites_known & (1u << SITE_tx_copy | 1u << SITE_tx_reference));

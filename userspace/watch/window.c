@@ -187,6 +187,20 @@ static int collect_ended(struct watch *w)
 	return w->failure ? w->failure : err < 0 ? -EIO : 0;
 }
 
+static bool has_trampolines(const struct watch *w)
+{
+	char why[WHY_BYTES];
+
+	return engine_backend(w->probes, why) == BACKEND_TRAMPOLINE;
+}
+
+/* What UDP needs at once. Of TCP nothing but a send by reference passes what both need with trampolines, and the first
+ * datagram may be sent so. */
+static unsigned int of_datagrams(const struct watch *w)
+{
+	return OF_DATAGRAMS | (has_trampolines(w) ? HOOKS_SHARED : 0);
+}
+
 /* What sockets of the subject need until now. Without trampolines packets alone tell what became of the pages of datagrams. */
 static unsigned int hooks_due(const struct watch *w)
 {
@@ -194,7 +208,7 @@ static unsigned int hooks_due(const struct watch *w)
 	unsigned int due = gauges.zerocopy_seen ? HOOKS_ZEROCOPY : 0;
 
 	if (gauges.datagrams_due && w->hooked.datagrams)
-		due |= OF_DATAGRAMS;
+		due |= of_datagrams(w);
 	if (gauges.datagrams_seen)
 		due |= HOOKS_SHARED | (w->hooked.trampolines ? 0 : HOOKS_ZEROCOPY);
 	return due;
@@ -237,10 +251,7 @@ static void sample_cpu(struct watch *w, unsigned int hz)
  * datagrams which arrive pass, and TCP does not. */
 static unsigned int left_for_later(const struct watch *w, const struct watch_config *config)
 {
-	char why[WHY_BYTES];
-	bool trampolines = engine_backend(w->probes, why) == BACKEND_TRAMPOLINE;
-
-	return HOOKS_ZEROCOPY | HOOKS_SHARED | (trampolines ? OF_DATAGRAMS : 0) |
+	return HOOKS_ZEROCOPY | HOOKS_SHARED | (has_trampolines(w) ? OF_DATAGRAMS : 0) |
 	       (config->books == WATCH_CALLS ? 0 : HOOKS_CALLS);
 }
 
@@ -250,7 +261,7 @@ static unsigned int wanted_at_once(const struct watch *w, const struct watch_con
 {
 	if (config->every_hook || config->details)
 		return ON_DEMAND;
-	return config->early_datagrams || w->subject.by == WATCH_ALL || w->subject.by == WATCH_PORTS ? OF_DATAGRAMS : 0;
+	return config->early_datagrams || w->subject.by == WATCH_ALL || w->subject.by == WATCH_PORTS ? of_datagrams(w) : 0;
 }
 
 int watch_open(struct watch **out, const struct watch_config *config, char why[WHY_BYTES])

@@ -218,7 +218,7 @@ static void fill_datagrams_sent(struct watch_movements *m, const struct watch_bo
 	bool none = !asks && book->now.zerocopy_sends == book->opened.zerocopy_sends && hooked->no_rings;
 	uint64_t referenced = t ? slot->sent_as[WATCH_KIND_REFERENCE] : left ? slot->sent_referenced : 0;
 	uint64_t spliced = t ? slot->sent_as[WATCH_KIND_SPLICE] : left ? slot->spliced_queued : 0;
-	bool references = sent && (t ? !slot->pages_unwatched : left || none);
+	bool references = sent && (t ? !(slot->pages_unwatched & WATCH_REFERENCES_UNSEEN) : left || none);
 	bool splices = sent && (t ? hooked->sends : left);
 	bool whole = referenced + spliced <= accepted;
 
