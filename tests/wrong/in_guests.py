@@ -27,7 +27,7 @@ BY_TRAMPOLINES = (
     Change("sends: pages of a packet", SENDS, "\t\tpages = before ? pages - *before : 0;\n", "",
            "pages that a packet had before are pinned again",
            ("tests/guest/test_books.py test_aligned_fields_pin_17_pages [6.1-A3]",)),
-    Change("sockets: read after a reset", SOCKETS, "\tif (is_tcp(sk))\n\t\tclosed_socket_read(sk);\n", "",
+    Change("sockets: read after a reset", SOCKETS, "\tif (is_tcp(sk))\n\t\tclosed_socket_read(sk, true);\n", "",
            "what was spliced out of a closed socket is forgotten with its numbers", (f"{ODD_PROGRAM} spliced_after_reset-whole",)),
     Change("receives: spliced bytes", RECEIVES, "\t__sync_fetch_and_add(&slot->rx_spliced, ret);", "\t__sync_fetch_and_add(&slot->rx_spliced, most);",
            "what was asked for counts as spliced", ("tests/guest/test_books.py test_bytes_that_are_spliced_out A3.splice",)),
