@@ -258,7 +258,7 @@ static __always_inline void datagram_accepted(struct watch_slot *slot, const str
 	}
 }
 
-/* A send by reference needs hooks that TCP passes, too. */
+/* A send by reference may come while its hooks are attached, behind this one. */
 static __always_inline void datagram_pages_note(struct watch_slot *slot, const struct sock *sk, const struct msghdr *msg)
 {
 	if (brings_notification(msg))
@@ -267,10 +267,8 @@ static __always_inline void datagram_pages_note(struct watch_slot *slot, const s
 		return;
 	if (!packets_watched)
 		hooks_want(&watch_gauges.zerocopy_seen);
-	if (datagrams_shared)
-		return;
-	hooks_want(&watch_gauges.datagrams_seen);
-	slot->pages_unwatched |= WATCH_PACKETS_UNSEEN | WATCH_REFERENCES_UNSEEN;
+	if (!datagrams_shared)
+		slot->pages_unwatched |= WATCH_REFERENCES_UNSEEN;
 }
 
 /* How a send of datagrams moved its bytes. */

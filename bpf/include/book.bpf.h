@@ -582,10 +582,10 @@ static __always_inline void closed_socket_read(struct sock *sk, bool locked)
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!book || !tp || !(book->flags & WATCH_CLOSED))
 		return;
-	if (!locked && !reading_take_unlocked(&now, tp, BPF_TCP_CLOSE))
-		return;
 	if (locked)
 		reading_take(&now, tp, BPF_TCP_CLOSE);
+	else if (!reading_take_unlocked(&now, tp, BPF_TCP_CLOSE))
+		return;
 	closed_read_on(book, tp, &now);
 }
 

@@ -500,8 +500,8 @@ struct watch_gauges {
 	unsigned long long no_slots;
 	unsigned long long lost_updates;	/* of any other table */
 	unsigned long long zerocopy_seen;	/* a send asked for it: hooks for it are needed */
-	unsigned long long datagrams_due;	/* the subject has a UDP socket: hooks are needed that only UDP passes, */
-	unsigned long long datagrams_seen;	/* those that TCP passes, too */
+	unsigned long long datagrams_due;	/* the subject has a UDP socket: its hooks are needed, */
+	unsigned long long datagrams_seen;	/* and without trampolines those that TCP passes, too */
 	unsigned long long rings_seen;	/* a process of the subject has an io_uring */
 	/* Processes that user space made part of the subject; that became part of it since; that ended. */
 	unsigned long long chosen, joined, left;

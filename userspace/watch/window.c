@@ -72,10 +72,15 @@ static void beside_note(struct watch *w, const struct watch_book *book)
 	w->hooked.detail = engine_detail(w->probes, book, &w->detail) ? NULL : &w->detail;
 }
 
-static void hooked_note(struct watch *w)
+static bool has_trampolines(const struct watch *w)
 {
 	char why[WHY_BYTES];
 
+	return engine_backend(w->probes, why) == BACKEND_TRAMPOLINE;
+}
+
+static void hooked_note(struct watch *w)
+{
 	w->hooked = (struct watch_hooked){
 		.sends = engine_have(w->probes, "sends") ||
 			 (engine_have(w->probes, "tx_reference") &&
@@ -89,8 +94,7 @@ static void hooked_note(struct watch *w)
 		.calls = w->books == WATCH_CALLS && engine_have(w->probes, "accepted") &&
 			 engine_have(w->probes, "returned"),
 		.packets = engine_have(w->probes, "departures"),
-		.late_copies = engine_backend(w->probes, why) == BACKEND_TRAMPOLINE &&
-			       engine_have(w->probes, "late_copy"),
+		.late_copies = has_trampolines(w) && engine_have(w->probes, "late_copy"),
 		.devices = engine_have(w->probes, "devices"),
 		.moved = engine_have(w->probes, "moved"),
 		.rings = engine_have(w->probes, "rings") && engine_have(w->probes, "rings overflowed"),
@@ -99,7 +103,7 @@ static void hooked_note(struct watch *w)
 		.wire = engine_have(w->probes, "tx_copy"),
 		.pins = engine_have(w->probes, "tx_reference") && engine_have(w->probes, "completions"),
 		.fast_open = engine_have(w->probes, "fast open"),
-		.trampolines = engine_backend(w->probes, why) == BACKEND_TRAMPOLINE,
+		.trampolines = has_trampolines(w),
 		.datagrams = engine_have(w->probes, "datagram sockets"),
 		.handed = engine_have(w->probes, "datagrams handed"),
 		.queued = engine_have(w->probes, "datagrams queued"),
@@ -187,13 +191,6 @@ static int collect_ended(struct watch *w)
 	return w->failure ? w->failure : err < 0 ? -EIO : 0;
 }
 
-static bool has_trampolines(const struct watch *w)
-{
-	char why[WHY_BYTES];
-
-	return engine_backend(w->probes, why) == BACKEND_TRAMPOLINE;
-}
-
 /* What UDP needs at once. Of TCP nothing but a send by reference passes what both need with trampolines, and the first
  * datagram may be sent so. */
 static unsigned int of_datagrams(const struct watch *w)
@@ -210,7 +207,7 @@ static unsigned int hooks_due(const struct watch *w)
 	if (gauges.datagrams_due && w->hooked.datagrams)
 		due |= of_datagrams(w);
 	if (gauges.datagrams_seen)
-		due |= HOOKS_SHARED | (w->hooked.trampolines ? 0 : HOOKS_ZEROCOPY);
+		due |= HOOKS_SHARED | HOOKS_ZEROCOPY;
 	return due;
 }
 
