@@ -25,8 +25,8 @@ SAME = dealt((name for name in PROGRAMS if name not in DIFFER), KERNELS)
 # The host has all. Here the short tier has one of each kind of these on both kernels, the others each on one, and a
 # sixth of those that do not differ.
 ON_BOTH = ("sendfile", "router", "peek_offset", "kernel_tls_sendfile", "sockmap_egress", "mptcp", "uring_zero_copy")
-# The host has no such modules, and no card to spare.
 ENCRYPTED = ("spliced_on_encrypted", "spliced_on_encrypted_by_tracepoints")
+# The host has no such modules, and no card to spare.
 HERE_ALONE = dict.fromkeys(("ipvs_to_container", "plain_to_dnat", "zero_copy_to_dnat", "wireguard"), KERNELS)
 # Since 6.11 the kernel refuses none of these.
 REFUSED = {"datagrams_without_checksums": KERNELS}

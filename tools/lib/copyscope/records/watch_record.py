@@ -15,6 +15,12 @@ AGAIN = "watch again"
 PLACE = "this machine"
 
 
+def payload_of(counts: dict[str, Any]) -> int | None:
+    """Bytes that these counts say were sent and received; None if either is not known."""
+    parts = [counts["accepted_bytes"], counts["returned_bytes"]]
+    return None if None in parts else sum(parts)
+
+
 class Watched(Record):
     """One process of a watch, or all that moved nothing by themselves, as a run of figures."""
 
@@ -33,9 +39,7 @@ class Watched(Record):
     @property
     def payload_bytes(self) -> int | None:
         """Bytes that it sent and received: each passed one call of it."""
-        counts = self.data["counts"]
-        parts = [counts["accepted_bytes"], counts["returned_bytes"]]
-        return None if None in parts else sum(parts)
+        return payload_of(self.data["counts"])
 
     @property
     def incomplete(self) -> str:
@@ -78,12 +82,6 @@ def whole_of(data: dict[str, Any], source: Path) -> Watched:
                    source)
 
 
-def payload_of(counts: dict[str, Any]) -> int:
-    """Bytes that these counts say were sent and received; 0 if either is not known."""
-    parts = [counts["accepted_bytes"], counts["returned_bytes"]]
-    return 0 if None in parts else sum(parts)
-
-
 def watched_of(data: dict[str, Any], source: Path, most: int | None = None) -> list[Watched]:
     """The processes of a checked record that moved payload, at most so many of them, those that
     moved most first. Early records of 0.2 have causes of all together: they are of the process if
@@ -96,7 +94,7 @@ def watched_of(data: dict[str, Any], source: Path, most: int | None = None) -> l
         sockets[each["pid"]].append(each)
     moved = [(process, verdict) for process, verdict in zip(data["processes"], data["verdicts"])
              if payload_of(process["sum"]["counts"])]
-    moved.sort(key=lambda each: -payload_of(each[0]["sum"]["counts"]))
+    moved.sort(key=lambda each: -(payload_of(each[0]["sum"]["counts"]) or 0))
     for process, verdict in moved[:most]:
         books = process["sum"]
         found.append(Watched({
