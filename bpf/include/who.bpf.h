@@ -171,14 +171,16 @@ static __always_inline void member_forget(u32 tgid)
 static __always_inline void member_add(const struct watch_task *task, const struct task_struct *t)
 {
 	struct watch_member member = { .task = *task, .joined = 1 }, *added;
+	/* On 6.1 a key may not lie in what a function that is verified by itself was passed. */
+	u32 tgid = task->tgid;
 
-	__sync_fetch_and_or(&member_bits[task->tgid % MEMBER_BITS / 64], 1ull << task->tgid % 64);
-	if (bpf_map_update_elem(&members, &task->tgid, &member, BPF_ANY)) {
+	__sync_fetch_and_or(&member_bits[tgid % MEMBER_BITS / 64], 1ull << tgid % 64);
+	if (bpf_map_update_elem(&members, &tgid, &member, BPF_ANY)) {
 		gauge_add(&watch_gauges.lost_members, 1);
 		return;
 	}
 	gauge_add(&watch_gauges.joined, 1);
-	added = bpf_map_lookup_elem(&members, &task->tgid);
+	added = bpf_map_lookup_elem(&members, &tgid);
 	if (added && !BPF_CORE_READ(t, signal, live.counter))
 		member_end(added);
 }

@@ -59,7 +59,10 @@ if [[ $trouble != again ]]; then
 fi
 build/watch --quiet --cgroup "$group" --interval 1 --json-lines /run/witness --json /run/ledger.json &
 witness=$!
-until [[ -s /run/witness ]]; do sleep 0.2; done
+until [[ -s /run/witness ]]; do
+	kill -0 "$witness"
+	sleep 0.2
+done
 at_work
 read_anew
 case $trouble in
