@@ -219,6 +219,22 @@ void call_splice(int i)
 	close(ends[1]);
 }
 
+/* A connect that waited too long has left its socket without the ports by which its other end is found. */
+static void mark_urgent_at_other(int i)
+{
+	struct sock *s = &all->socket[i];
+
+	if (s->other < 0)
+		find_other(i);
+	if (s->other >= 0) {
+		mark(s->other, MARK_URGENT);
+		return;
+	}
+	for (int k = all->sockets - 1; k >= 0; k--)
+		if (all->socket[k].other < 0)
+			mark(k, MARK_URGENT);
+}
+
 void call_urgent(int i)
 {
 	struct sock *s = &all->socket[i];
@@ -226,9 +242,6 @@ void call_urgent(int i)
 	if (!all->may.urgent || !(s->ways & WAY_COPY))
 		return;
 	mark(i, MARK_URGENT);
-	if (s->other < 0)
-		find_other(i);
-	if (s->other >= 0)
-		mark(s->other, MARK_URGENT);
+	mark_urgent_at_other(i);
 	sent(i, TX_COPY, send(s->fd, data, 1 + below(3000), MSG_OOB | MSG_NOSIGNAL | MSG_DONTWAIT));
 }
