@@ -42,7 +42,8 @@ class Program:
     # Words for the watch, and how it is watched: from mid-life, from the first call.
     words: tuple[str, ...] = ()
     ways: tuple[str, ...] = (LIFE, WHOLE)
-    # It keeps the machine so busy that it disturbs windows beside it.
+    # It keeps the machine so busy that it disturbs windows beside it, or what is handed on beside it leaves in doubt what
+    # became of its own.
     alone: bool = False
 
 

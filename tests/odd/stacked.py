@@ -139,7 +139,7 @@ def spliced_on(truth: Truth, ends: tuple[Child, Far]) -> Iterator[None]:
     truth.join(between)
 
 
-@odd(ways=(WHOLE,))
+@odd(ways=(WHOLE,), alone=True)
 def spliced_on_over_bridge(truth: Truth) -> Iterator[None]:
     """Its devices take pages, and the receiver gets those of the file."""
     truth.always.append(HANDED_OVER)
