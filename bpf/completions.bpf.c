@@ -35,11 +35,13 @@ static __always_inline u32 newly_notified(struct watch_slot *slot, const struct 
 
 	for (int i = 0; i < COUNT_TRIES; i++) {
 		u64 known = slot->newest;
+		u32 from = known && known >> 32 == n->first ? (u32)known : n->first;
 
-		if (known == now)
+		/* Another processor has counted what it had by then, and more. */
+		if ((int)(n->last + 1 - from) <= 0)
 			return 0;
 		if (__sync_val_compare_and_swap(&slot->newest, known, now) == known)
-			return n->last + 1 - (known && known >> 32 == n->first ? (u32)known : n->first);
+			return n->last + 1 - from;
 	}
 	slot->unseen_reports++;
 	return 0;

@@ -141,6 +141,19 @@ TEST(test_completions_counted_twice_or_not_at_all_break_their_law)
 	balances(&book, &trampolines, WATCH_LAW_completion);
 }
 
+/* Random program of UDP 115 on 6.1: 13 sends, 12 notifications, the newest of them among those, when the socket closed. */
+TEST(test_a_notification_that_others_overtook_may_be_still_to_come)
+{
+	struct watch_book book = declined();
+
+	book.slot.completed_sends -= 1;
+	book.slot.skipped_ids = 1;
+	breaks(&book, WATCH_LAW_completion);
+	book.now.option_bytes = 768;
+	assert_string_equal(law_of(&book, &trampolines, WATCH_LAW_completion).why,
+			    "notifications overtook others, which were still to come");
+}
+
 /* All of its laws can be tested, with numbers on both sides: 23 sends by reference, each copied late, 24 receives. */
 static struct watch_book all_laws(void)
 {

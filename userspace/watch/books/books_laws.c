@@ -183,6 +183,9 @@ static struct watch_sides sides_of_completion(const struct watch_socket *s, cons
 	if (book->slot.skipped_ids && (book->slot.unseen_reports || !is_undisturbed(book)))
 		return watch_not_known("notifications came that were not seen: the process read them first, or "
 				 "they overtook others whose packets were lost");
+	/* One datagram waits where another processor takes in packets, and those behind it were taken in elsewhere. */
+	if (book->slot.skipped_ids && book->flags & WATCH_DATAGRAMS && book->now.option_bytes)
+		return watch_not_known("notifications overtook others, which were still to come");
 	if (!watch_rings_were_counted(book, hooked))
 		return watch_not_known("io_uring's notifications were not all counted: hooks came late, or its ring was full");
 	if (book->slot.ring_notified < book->slot.ring_sends)
