@@ -48,6 +48,14 @@ def state_of(pid: int) -> str:
     return stat_of(pid)[0]
 
 
+def has_ended(pid: int) -> bool:
+    """Whether it is gone, or a zombie."""
+    try:
+        return state_of(pid) in "ZX"
+    except OSError:
+        return True
+
+
 def children(pid: int) -> list[int]:
     """Pids of the processes that a process started or inherited; none if it is gone."""
     found = []
@@ -147,10 +155,16 @@ def workload_pids(trace_run: int, counted: bool = False) -> dict[str, int]:
     return found
 
 
+class EndedEarly(AssertionError):
+    """A run ended before both of its ends sent."""
+
+
 def wait_running(trace_run: int, timeout_s: float = 10, counted: bool = False) -> dict[str, int]:
     """Waits until both ends of a run have threads that send: the gate is open by then. Of two passes
     it is the timed one, unless `counted`."""
     def both_have_threads():
+        if has_ended(trace_run):
+            raise EndedEarly(f"run {trace_run} ended before both of its ends sent")
         pids = workload_pids(trace_run, counted)
         busy = [pid for pid in pids.values() if len(threads(pid)) > 1]
         return pids if len(busy) == 2 else None
