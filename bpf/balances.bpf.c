@@ -161,6 +161,7 @@ static __always_inline int walk_socket(struct bpf_iter__tcp *ctx, bool tls)
 	}
 	census_meet(book);
 	reading_take(&book->now, tp, common->skc_state);
+	book->state = common->skc_state;
 	book->now.calls_sleep = calls_sleep(sk);
 	if (book->now.unsent || book->now.unacked)
 		queues_walk(book, address_of(sk));

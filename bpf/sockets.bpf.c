@@ -184,7 +184,7 @@ static __always_inline struct watch_book *book_of_state(const unsigned long long
 
 static __always_inline bool is_noted(const struct watch_book *book, const unsigned long long *ctx)
 {
-	return book && book->now.state == new_state(ctx);
+	return book && book->state == new_state(ctx);
 }
 
 /* Its SYN_SENT met no program, and it has moved nothing since. */
@@ -226,7 +226,7 @@ int state_change(unsigned long long *ctx)
 		first = !(book->flags & WATCH_CLOSED);
 		if (fault_inject == FAULT_SKIP_STARTS && !first && new_state(ctx) == BPF_TCP_SYN_SENT)
 			return 0;
-		if (first && book->now.state && book->now.state != BPF_TCP_CLOSE)
+		if (first && book->state && book->state != BPF_TCP_CLOSE)
 			life_lost(book);
 		life_begin(book);
 		if (first)
@@ -246,7 +246,7 @@ int state_change(unsigned long long *ctx)
 			life_lost(book);
 		life_end(book, tp, old_state(ctx));
 	}
-	book->now.state = new_state(ctx);
+	book->state = new_state(ctx);
 	return 0;
 }
 
@@ -313,7 +313,7 @@ int death(unsigned long long *ctx)
 	if (!(book->flags & WATCH_CLOSED)) {
 		gauge_add(&watch_gauges.unseen_changes, 1);
 		/* By the last state that was seen: it is CLOSE by now, which does not tell whether a FIN was sent. */
-		life_end(book, tp, book->now.state);
+		life_end(book, tp, book->state);
 	}
 	reading_take(&book->now, tp, BPF_TCP_CLOSE);
 	closed_read_on(book, tp, &book->now);

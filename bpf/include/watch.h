@@ -480,7 +480,8 @@ struct watch_book {
 	unsigned int slot_at;		/* 1 + place in the table; 0: none */
 	unsigned int netns;
 	unsigned int pass;		/* number of the walk that found .holder */
-	unsigned short owner_holds;	/* that walk saw the owner hold it, too */
+	unsigned char owner_holds;	/* that walk saw the owner hold it, too */
+	unsigned char state;		/* of TCP: after the last change that was seen, or walk under its lock; 0: none */
 	unsigned short addresses_known;
 	unsigned int local_ip[4], remote_ip[4];	/* IPv4 as ::ffff:a.b.c.d */
 	unsigned short local_port, remote_port;	/* host order */
