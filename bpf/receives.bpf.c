@@ -158,7 +158,7 @@ static __always_inline void urgent_received(struct sock *sk, int read, bool lock
 	if (locked)
 		urgent_settle_as(&book->urgent, tp, urgent_way(tp));
 	else
-		urgent_settle(&book->urgent, tp);
+		urgent_settle_unlocked(&book->urgent, tp);
 	if (read > 0)
 		__sync_fetch_and_add(&book->urgent.read, read);
 }

@@ -62,6 +62,17 @@ static __always_inline void urgent_begin(struct watch_urgent *u, const struct tc
 	u->due = !urgent_is_passed(u, tp);
 }
 
+/* It was passed, as was just seen. */
+static __always_inline void urgent_passed(struct watch_urgent *u, const struct tcp_sock *tp)
+{
+	if (!__sync_lock_test_and_set(&u->due, 0))
+		return;
+	if (u->seen == URGENT_APART)
+		u->skipped += !urgent_is_fin(tp);
+	else
+		u->unsure += u->seen != URGENT_IN_LINE;
+}
+
 /* A receive may have passed the byte. */
 static __always_inline void urgent_settle(struct watch_urgent *u, const struct tcp_sock *tp)
 {
@@ -69,12 +80,20 @@ static __always_inline void urgent_settle(struct watch_urgent *u, const struct t
 		return;
 	/* SO_OOBINLINE may be changed before anybody comes who holds the lock. */
 	__sync_fetch_and_or(&u->seen, urgent_way(tp));
-	if (!urgent_is_passed(u, tp) || !__sync_lock_test_and_set(&u->due, 0))
+	if (urgent_is_passed(u, tp))
+		urgent_passed(u, tp);
+}
+
+/* The same without the lock. A byte that tcp_disconnect() throws away, which closes the socket first, looks as if passed. */
+static __always_inline void urgent_settle_unlocked(struct watch_urgent *u, const struct tcp_sock *tp)
+{
+	const volatile unsigned char *state = &((const struct sock *)tp)->__sk_common.skc_state;
+
+	if (!u->due)
 		return;
-	if (u->seen == URGENT_APART)
-		u->skipped += !urgent_is_fin(tp);
-	else
-		u->unsure += u->seen != URGENT_IN_LINE;
+	__sync_fetch_and_or(&u->seen, urgent_way(tp));
+	if (urgent_is_passed(u, tp) && *state != BPF_TCP_CLOSE)
+		urgent_passed(u, tp);
 }
 
 /* A call that still holds the lock has ended: what it passed was read in this way. */
