@@ -34,3 +34,4 @@ def test_a_watch_from_here_has_the_record_of_the_host_itself_and_leaves_nothing(
     assert moved(there) == moved(own)
     assert moved(there)["tx_reference"] == moved(there)["rx_copy"] == PRIME_PAYLOAD
     assert not [law["law"] for law in there["laws"] if law["status"] == "broken"]
+    assert not (out / "left").read_text()
