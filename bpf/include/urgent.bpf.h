@@ -62,7 +62,16 @@ static __always_inline void urgent_begin(struct watch_urgent *u, const struct tc
 	u->due = !urgent_is_passed(u, tp);
 }
 
-/* It was passed, as was just seen. */
+/* A receive may have passed the byte since somebody came last. */
+static __always_inline bool urgent_may_settle(struct watch_urgent *u, const struct tcp_sock *tp)
+{
+	if (!u->due)
+		return false;
+	/* SO_OOBINLINE may be changed before anybody comes who holds the lock. */
+	__sync_fetch_and_or(&u->seen, urgent_way(tp));
+	return urgent_is_passed(u, tp);
+}
+
 static __always_inline void urgent_passed(struct watch_urgent *u, const struct tcp_sock *tp)
 {
 	if (!__sync_lock_test_and_set(&u->due, 0))
@@ -73,14 +82,9 @@ static __always_inline void urgent_passed(struct watch_urgent *u, const struct t
 		u->unsure += u->seen != URGENT_IN_LINE;
 }
 
-/* A receive may have passed the byte. */
 static __always_inline void urgent_settle(struct watch_urgent *u, const struct tcp_sock *tp)
 {
-	if (!u->due)
-		return;
-	/* SO_OOBINLINE may be changed before anybody comes who holds the lock. */
-	__sync_fetch_and_or(&u->seen, urgent_way(tp));
-	if (urgent_is_passed(u, tp))
+	if (urgent_may_settle(u, tp))
 		urgent_passed(u, tp);
 }
 
@@ -89,10 +93,7 @@ static __always_inline void urgent_settle_unlocked(struct watch_urgent *u, const
 {
 	const volatile unsigned char *state = &((const struct sock *)tp)->__sk_common.skc_state;
 
-	if (!u->due)
-		return;
-	__sync_fetch_and_or(&u->seen, urgent_way(tp));
-	if (urgent_is_passed(u, tp) && *state != BPF_TCP_CLOSE)
+	if (urgent_may_settle(u, tp) && *state != BPF_TCP_CLOSE)
 		urgent_passed(u, tp);
 }
 

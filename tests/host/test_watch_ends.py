@@ -170,7 +170,7 @@ def test_a_watch_that_is_killed_leaves_nobody_who_prints():
         printer = printer_of(one.pid)
         one.kill()
         one.communicate(timeout=watch_tool.TIMEOUT_S)
-    processes.wait_until(lambda: processes.state_of(printer) is None or processes.state_of(printer) in "ZX")
+    processes.wait_until(lambda: processes.has_ended(printer))
 
 
 def test_without_whoever_prints_a_watch_says_so_and_writes_its_record(tmp_path):
