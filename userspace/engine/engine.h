@@ -180,6 +180,9 @@ int engine_sizes(const struct engine *p, struct call_sizes **sizes, struct call_
 /* True if a hook tells when a program reads its error queue. */
 bool engine_tells_readings(const struct engine *p);
 
+/* True if a socket began after the last reading of books looked for them. */
+bool engine_began_since(const struct engine *p);
+
 struct watch_gauges engine_gauges(const struct engine *p);
 
 /* How many times no program saw a socket begin, change or end, as far as the last reading shows: sums may be

@@ -332,6 +332,11 @@ static int books_read(struct engine *p, bool glance, void (*each)(void *arg, con
 	return err ? err : walk_books_again(p, &reader);
 }
 
+bool engine_began_since(const struct engine *p)
+{
+	return p->skel->bss->watch_gauges.begun != p->books_looked_up;
+}
+
 int engine_wait(const struct engine *p, int timeout_ms, int other)
 {
 	struct pollfd ready[] = {

@@ -231,6 +231,7 @@ struct watch_sizes {
 	struct call_holds *holds;	/* owned, in the same order */
 	bool readings_known;	/* a hook tells when a program reads its error queue */
 	bool receives_known;	/* receives by splice and map are in them, too */
+	bool began_since;	/* a socket began after the books were read, and what it moved may be in them */
 	uint64_t unsized_calls;	/* of the subject's sockets, before it was known whose these are */
 	uint64_t told_bytes, returned_bytes;	/* in all histograms, peeks apart; by the calls of the subject's sockets */
 };

@@ -566,6 +566,7 @@ static int cpu_read(struct watch *w, struct watch_record *r, bool last)
 	return w->cpu_clock ? samples_read(&w->stacks, r, last) : 0;
 }
 
+/* Right after the books: calls of a socket that begins between the two are in the sizes alone. */
 static int sizes_read(const struct watch *w, struct watch_record *r)
 {
 	r->sizes.asked = w->sizes;
@@ -576,7 +577,8 @@ static int sizes_read(const struct watch *w, struct watch_record *r)
 		return r->sizes.count;
 	r->sizes.receives_known = w->hooked.rx_calls;
 	r->sizes.readings_known = engine_tells_readings(w->probes);
-	return watch_sizes_fill(r, engine_gauges(w->probes).size_strays);
+	r->sizes.began_since = engine_began_since(w->probes);
+	return 0;
 }
 
 /* The memory of its sockets, processes and groups stays: the kernel clears each page that it gives anew. */
@@ -609,7 +611,7 @@ static int read_all(struct watch *w, struct watch_record *r, bool last)
 	now = monotonic_ns();
 	err = count < 0 ? count : w->failure;
 	if (!err)
-		err = judge_books(w, books, count, r);
+		err = sizes_read(w, r) ?: judge_books(w, books, count, r);
 	if (err)
 		return err;
 	r->backend = engine_backend(w->probes, r->backend_why);
@@ -624,8 +626,8 @@ static int read_all(struct watch *w, struct watch_record *r, bool last)
 	watch_sites_fill(r);
 	watch_verdicts_fill(r);
 	err = cpu_read(w, r, last);
-	if (!err)
-		err = sizes_read(w, r);
+	if (!err && r->sizes.all)
+		err = watch_sizes_fill(r, engine_gauges(w->probes).size_strays);
 	return err ? err : causes_read(w, r);
 }
 
