@@ -25,11 +25,10 @@ VARIANTS = ["A1", "A1-plain", "A2", "A3", "A3-unreaped", "A3-aligned"]
 def identity(pid: int) -> tuple[int, str] | None:
     """A process as no later one with the same number is called: by its start, too."""
     try:
-        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-            parts = file.read().rpartition(")")[2].split()
+        stat = processes.stat_of(pid)
     except OSError:
         return None
-    return None if parts[0] in "ZX" else (pid, parts[19])
+    return None if stat[0] in "ZX" else (pid, stat[19])
 
 
 def victim(case: Case, long: bool) -> list:

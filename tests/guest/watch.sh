@@ -196,13 +196,18 @@ both_watch() {
 	told_splices "$1"
 }
 
+# configfs_with SUBSYSTEM: has its settings mounted, which some systems do by themselves.
+configfs_with() {
+	[[ -d /sys/kernel/config/$1 ]] || mount -t configfs none /sys/kernel/config
+}
+
 # A disk that the kernel lends itself by nvme-tcp, which splices what is read and what is written, and a file by nfsd,
 # which splices what is read.
 spliced() {
 	local far=/sys/kernel/config/nvmet/subsystems/far
 	modprobe nvmet_tcp
 	modprobe nvme_tcp
-	[[ -d ${far%/*/*} ]] || mount -t configfs none /sys/kernel/config
+	configfs_with nvmet
 	mkdir -p "$far/namespaces/1" "${far%/*/*}/ports/1"
 	truncate -s 16M /run/disk
 	echo 1 >"$far/attr_allow_any_host"
@@ -238,7 +243,7 @@ iscsi() {
 	local disk=/sys/kernel/config/target/core/rd_mcp_0/disk
 	local portal=/sys/kernel/config/target/iscsi/iqn.2026-11.here:far/tpgt_1
 	modprobe iscsi_target_mod
-	[[ -d /sys/kernel/config/target ]] || mount -t configfs none /sys/kernel/config
+	configfs_with target
 	[[ -d $disk ]] || {
 		mkdir -p "$disk"
 		echo rd_pages=1024 >"$disk/control"

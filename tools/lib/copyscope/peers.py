@@ -4,6 +4,7 @@ make one run between them.
 """
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 from copyscope import cli
@@ -126,7 +128,6 @@ class FarGuest(Guest):
         self.told.wait()
         return self.host_key
 
-
     def end(self) -> int:
         """End it, as it serves until then; 0, or its status after it said what failed in it."""
         self.ending = True
@@ -151,23 +152,35 @@ def make_key() -> tuple[str, str]:
                 file.with_suffix(".pub").read_text(encoding="ascii").strip())
 
 
-def run_both(options, releases: list[str], words: list[str]) -> tuple[int, bytes]:
-    """Make the run; the exit status is trace_run's, or that of the far guest if it failed. With it
-    comes the record, if there is one."""
+@contextlib.contextmanager
+def joined(options, releases: list[str], command: list[str], takes: list[str],
+           **streams) -> Iterator[tuple[Guest | None, FarGuest]]:
+    """The near guest, in which the command runs, and the far one, which it reaches by ssh; both end
+    with this. There is no near one if the far one ended before it listened."""
     links = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     private, public = make_key()
     far = FarGuest(options, releases[1], links[1], public)
     guests: list[Guest] = [far]
     try:
         host_key = far.wait_for_key()
-        if not host_key:
+        if host_key:
+            guests.append(Guest(options, releases[0], links[0], NEAR, RUN + shlex.join(command),
+                                ["--with", "ssh", *takes],
+                                {"COPYSCOPE_SSH_KEY": private, "COPYSCOPE_SSH_HOST": host_key}, **streams))
+        yield guests[1] if host_key else None, far
+    finally:
+        for guest in guests:
+            guest.stop()
+
+
+def run_both(options, releases: list[str], words: list[str]) -> tuple[int, bytes]:
+    """Make the run; the exit status is trace_run's, or that of the far guest if it failed. With it
+    comes the record, if there is one."""
+    command = ["build/trace_run", *words, "--path", "peer", "--host", f"root@{FAR}",
+               "--ssh", SSH, "--far", FAR_HALF, "--json", "/out/record.json"]
+    with joined(options, releases, command, [], stdout=subprocess.PIPE) as (near, far):
+        if not near:
             return far.process.wait() or 1, b""
-        command = shlex.join(["build/trace_run", *words, "--path", "peer", "--host", f"root@{FAR}",
-                              "--ssh", SSH, "--far", FAR_HALF, "--json", "/out/record.json"])
-        near = Guest(options, releases[0], links[0], NEAR, RUN + command, ["--with", "ssh"],
-                     {"COPYSCOPE_SSH_KEY": private, "COPYSCOPE_SSH_HOST": host_key},
-                     stdout=subprocess.PIPE)
-        guests.append(near)
         near.process.communicate()
         status = near.process.returncode
         record = near.take_record()
@@ -175,9 +188,6 @@ def run_both(options, releases: list[str], words: list[str]) -> tuple[int, bytes
             return status or 1, b""
         failed = far.end()
         return status or failed, record
-    finally:
-        for guest in guests:
-            guest.stop()
 
 
 def place_of(options, releases: list[str]) -> str:
