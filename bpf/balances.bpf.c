@@ -125,12 +125,12 @@ static __always_inline void holder_apply(struct watch_book *book)
 		book->flags |= WATCH_OURS;
 }
 
-static __always_inline void book_report(struct watch_book *book, struct seq_file *seq)
+/* Nonzero: there is no room, and the kernel has the program walk over this one again. */
+static __always_inline long book_report(struct watch_book *book, struct seq_file *seq)
 {
 	ours_note(book);
 	counts_take(book);
-	if (book_is_ours(book))
-		bpf_seq_write(seq, book, sizeof(*book));
+	return book_is_ours(book) ? bpf_seq_write(seq, book, sizeof(*book)) : 0;
 }
 
 static __always_inline int walk_socket(struct bpf_iter__tcp *ctx, bool tls)
@@ -196,38 +196,24 @@ int walk_sockets_tls(struct bpf_iter__tcp *ctx)
 	return walk_socket(ctx, true);
 }
 
-/* Its calls take no lock. */
-static __always_inline int datagrams_walk(struct sock *sk, struct seq_file *seq)
+/* Its calls take no lock. Nonzero as above. */
+static __always_inline long datagrams_walk(struct sock *sk, struct watch_book *book, struct seq_file *seq)
 {
-	struct watch_book *book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
-
-	if (!datagrams_watch || !book || book->flags & WATCH_DIED)
+	if (!datagrams_watch)
 		return 0;
 	datagram_reading(book, sk);
 	holder_apply(book);
 	ours_note(book);
-	if (book_is_ours(book))
-		bpf_seq_write(seq, book, sizeof(*book));
-	return 0;
+	return book_is_ours(book) ? bpf_seq_write(seq, book, sizeof(*book)) : 0;
 }
 
-/* Those in namespaces that we did not enter are read as they stand. */
-static __always_inline int walk_closed_socket(struct sock *sk, struct watch_book *book, struct seq_file *seq, bool tls)
+/* Those in namespaces that we did not enter are read as they stand. Nonzero as above. */
+static __always_inline long closed_walk(struct sock *sk, struct watch_book *book, struct seq_file *seq, bool closed, bool tls)
 {
-	struct tcp_sock *tp;
-	bool closed, still;
+	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+	bool still;
 
-	if (!sk || !book)
-		return 0;
-	census_meet(book);
-	if (is_udp(sk))
-		return datagrams_walk(sk, seq);
-	closed = sk->__sk_common.skc_state == BPF_TCP_CLOSE;
-	if (!closed && inum_is_ours(netns_of(sk)))
-		return 0;
-	tp = bpf_skc_to_tcp_sock(sk);
-	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
-	if (!tp || !book || book->flags & WATCH_DIED)
+	if (!tp)
 		return 0;
 	still = reading_take_unlocked(&book->now, tp, sk->__sk_common.skc_state);
 	queues_empty(&book->now);
@@ -238,7 +224,27 @@ static __always_inline int walk_closed_socket(struct sock *sk, struct watch_book
 	if (tls && has_tls(book))
 		tls_note(book, sk);
 	holder_apply(book);
-	book_report(book, seq);
+	return book_report(book, seq);
+}
+
+/* The kernel goes on after so many of a list as it has passed, and misses as many as left that list since: what one walk
+ * missed the next one of this census meets, and nothing else. */
+static __always_inline int walk_closed_socket(struct sock *sk, struct watch_book *met, struct seq_file *seq, bool tls)
+{
+	struct watch_book *book;
+	bool closed;
+
+	if (!sk || !met || is_met(met))
+		return 0;
+	closed = sk->__sk_common.skc_state == BPF_TCP_CLOSE;
+	/* It has opened since the walk over sockets, or that one missed it: the next census has it. */
+	if (!is_udp(sk) && !closed && inum_is_ours(netns_of(sk)))
+		return 0;
+	book = bpf_sk_storage_get(&watch_books, sk, 0, 0);
+	if (!book || book->flags & WATCH_DIED)
+		return 0;
+	if (is_udp(sk) ? !datagrams_walk(sk, book, seq) : !closed_walk(sk, book, seq, closed, tls))
+		census_meet(book);
 	return 0;
 }
 

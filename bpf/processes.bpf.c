@@ -166,8 +166,12 @@ int walk_descriptors(struct bpf_iter__task_file *ctx)
 		book = book_of_closed(sk, tp);
 	if (!book && state != BPF_TCP_CLOSE && !inum_is_ours(netns_of(sk)))
 		book = book_of_unentered(sk, tp);
-	if (!book)
+	if (!book) {
+		/* No walk over sockets meets it, and it may not die while somebody watches. */
+		if (state == BPF_TCP_CLOSE && born_unseen(sk, tp))
+			watch_gauges.bookless++;
 		return 0;
+	}
 	holder_note(book, t, watch_pass);
 	held_at_opening(book, t);
 	pages_opened(book, watch_filter == WATCH_OF_TASKS);

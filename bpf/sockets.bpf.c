@@ -303,7 +303,7 @@ int death(unsigned long long *ctx)
 	if (!tp || is_dead(book))
 		return 0;
 	if (!book) {
-		if (inum_is_ours(netns_of(sk)) && began_in_window(tp))
+		if (born_unseen(sk, tp))
 			gauge_add(&watch_gauges.unseen_births, 1);
 		return 0;
 	}

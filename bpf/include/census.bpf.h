@@ -171,6 +171,12 @@ static __always_inline void book_drop(struct sock *sk)
 	bpf_sk_storage_delete(&watch_books, sk);
 }
 
+/* This census met it. */
+static __always_inline bool is_met(const struct watch_book *book)
+{
+	return book->met == census_next;
+}
+
 /* A walk meets a book. */
 static __always_inline void census_meet(struct watch_book *book)
 {
@@ -187,14 +193,16 @@ static __always_inline bool is_in_window(u32 jiffies)
 	return jiffies && (int)(jiffies - window_jiffies) > 0;
 }
 
-/* A socket without a book ends. One that listened or was never connected has none, nor has one that was
- * closed before the window and that a descriptor of another process held: neither moved data since then.
- * While hooks are attached and the first walk is under way, many that are older end without a book. */
-static __always_inline bool began_in_window(const struct tcp_sock *tp)
+/* A socket has no book, and it ends, or a descriptor holds it in CLOSE. One that listened or was never connected has
+ * none, nor has one that was closed before the window and that a descriptor of another process held: neither moved data
+ * since then. What tcp_disconnect() took its numbers and its peer from may have. While hooks are attached and the first
+ * walk is under way, many that are older end without a book. */
+static __always_inline bool born_unseen(const struct sock *sk, const struct tcp_sock *tp)
 {
 	const struct inet_connection_sock___acks *icsk = (const void *)tp;
 
-	return watch_mode == WATCH_MODE_READ && (tp->bytes_sent || tp->bytes_received) &&
+	return watch_mode == WATCH_MODE_READ && inum_is_ours(netns_of(sk)) &&
+	       (tp->bytes_sent || tp->bytes_received || !sk->__sk_common.skc_dport) &&
 	       (is_in_window(tp->lsndtime) || is_in_window(BPF_CORE_READ(icsk, icsk_ack.lrcvtime)));
 }
 

@@ -141,6 +141,66 @@ def test_sockets_that_no_program_saw_begin_or_end_are_noticed(fault):
     assert laws_of(record)["probes"] == "not testable"
 
 
+HELD = """
+import socket, struct, sys
+listener = socket.create_server(("127.0.0.1", 0))
+held = []
+print("ready", flush=True); sys.stdin.readline()
+for _ in range(int(sys.argv[1])):
+    one = socket.create_connection(listener.getsockname()); held.append(listener.accept()[0])
+    one.send(b"x"); held[-1].recv(1)
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)); one.close()
+print("done", flush=True); sys.stdin.readline()
+"""
+
+
+def test_sockets_that_no_program_saw_begin_and_that_are_held_after_a_reset_are_noticed():
+    """They lie in no table of sockets, and do not end."""
+    count = 100
+    with subprocess.Popen([sys.executable, "-c", HELD, str(count)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as program:
+        program.stdout.readline()
+        watching = Watching("-p", program.pid, "--break", "skip-births")
+        print(file=program.stdin, flush=True)
+        program.stdout.readline()
+        record = watching.close()
+        program.communicate("\n")
+    # Those that were reset, and those that did it.
+    assert record["losses"]["unseen_events"] >= 2 * count
+    assert laws_of(record)["probes"] == "not testable"
+
+
+COME_AND_GO = """
+import socket
+listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+while True:
+    pairs = []
+    for _ in range(60):
+        pairs += [socket.create_connection(listener.getsockname()), listener.accept()[0]]
+    for each in pairs: each.close()
+"""
+
+
+def test_sockets_that_are_held_after_a_reset_are_told_while_others_come_and_go():
+    """The kernel misses some of them in a walk, as others leave the table of books."""
+    count, readings = 400, 12
+    others = [subprocess.Popen([sys.executable, "-c", COME_AND_GO]) for _ in range(2)]
+    try:
+        with subprocess.Popen([sys.executable, "-c", HELD, str(count)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True) as program:
+            program.stdout.readline()
+            print(file=program.stdin, flush=True)
+            program.stdout.readline()
+            for _ in range(readings):
+                record = Watching("-p", program.pid).close()
+                assert len(record["sockets"]) == count or laws_of(record)["probes"] == "not testable"
+            program.communicate("\n")
+    finally:
+        for each in others:
+            each.kill()
+            each.wait()
+
+
 def test_a_move_to_close_that_no_program_saw_is_noticed_and_no_fin_counts_as_payload():
     count = 100
     total, record = watch_short(count, [], [], "--break", "skip-closes")

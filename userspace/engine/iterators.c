@@ -17,7 +17,7 @@
 /* Passing a socket on is rare, and tells nobody. */
 enum { GLANCES_MOST = 5 };
 
-enum { STILL_READINGS_MOST = 1000, CENSUSES_MOST = 3, CENSUS_PAUSE_US = 1000 };
+enum { STILL_READINGS_MOST = 1000, CENSUSES_MOST = 3, WALKS_MOST = 4, CENSUS_PAUSE_US = 1000 };
 
 /* What an iterator is made of: NULL in *@link, and true, if its program is not loaded. */
 static bool link_iterator(struct bpf_program *program, struct bpf_map *map, struct bpf_link **link)
@@ -282,13 +282,15 @@ static uint64_t unmet(const struct watch_gauges *now, uint32_t next)
 }
 
 /* All sockets that have a book, and how many there are: see bpf/include/census.bpf.h. What is closed, of UDP or in a
- * namespace of others is looked for if a book is left, or may be: that walk may pass every descriptor of the machine. */
+ * namespace of others is looked for if a book is left, or may be: that walk may pass every descriptor of the machine, and may
+ * miss some where others leave the table of books. */
 static int walk_books(struct engine *p, void (*take)(void *arg, const void *item), void *arg)
 {
 	volatile struct watch_gauges *sums = &p->skel->bss->watch_gauges;
 	uint32_t next = p->skel->bss->census_next + 1;
 	const struct watch_gauges before = gauges_at_rest(p);
 	struct watch_gauges now;
+	bool left;
 	int err;
 
 	sums->begun_lately[next & 1] = sums->ended_lately[next & 1] = 0;
@@ -296,9 +298,11 @@ static int walk_books(struct engine *p, void (*take)(void *arg, const void *item
 	sums->met = sums->ended_after = 0;
 	err = walk_namespaces(p, take, arg);
 	now = gauges_at_rest(p);
-	if (!err && (unmet(&now, next) || now.begun != before.begun || now.ended != before.ended)) {
+	left = unmet(&now, next) || now.begun != before.begun || now.ended != before.ended;
+	for (int i = 0; i < WALKS_MOST && left && !err; i++) {
 		err = walk(p->closed, sizeof(struct watch_book), take, arg);
 		now = gauges_at_rest(p);
+		left = unmet(&now, next);
 	}
 	p->unseen_ends = unmet(&now, next);
 	return err;
@@ -311,7 +315,7 @@ static int walk_books_again(struct engine *p, struct reader *reader)
 
 	for (int i = 0; i < CENSUSES_MOST && p->unseen_ends && !err; i++) {
 		usleep(CENSUS_PAUSE_US);
-		err = walk_books(p, NULL, NULL);
+		err = walk_books(p, hand_over, reader);
 	}
 	return err;
 }
