@@ -59,6 +59,7 @@ FOLDERS: dict[str, tuple[str, str]] = {
              "sudo ./tools/sweep --profile PROFILE --mode as-published --sizes N --threads N "
              "--pass timed --seconds 10 --repeats 6 --out results/long/NAME"),
     "campaign": ("what attacked the programs, and what failed", "sudo tests/campaign"),
+    "tests": ("when the long tier ran last, and what passed", "tests/run --long all"),
 }
 # What tells of a folder, the first that is there.
 PAGES = ("PROVENANCE.md", "matrix.md", "ways.md", "advice.md", "crossovers.md",
