@@ -107,15 +107,17 @@ def watch_subjects(place: Place, words: tuple[str, ...], subjects: Sequence[subp
 
 
 def saw_all(place: Place) -> bool:
-    """Did no program of the watch miss a hit?"""
+    """Did no program of the watch miss a hit, and had the kernel memory for each book? Beside many watches it may have none."""
     try:
-        return not hits_unseen(json.loads(place.file("json").read_text()))
+        record = json.loads(place.file("json").read_text())
+        return not (hits_unseen(record) or record["losses"]["unbooked_sockets"])
     except (OSError, ValueError):
         return True
 
 
 def watch_until_all_seen(place: Place, files: Sequence[Path], watch_once: Callable[[], None]) -> int:
-    """Watches, which leaves these files; again if the kernel ran no program for some hits, as it says (docs/METHOD.md).
+    """Watches, which leaves these files; again if the kernel ran no program for some hits, or gave no memory, as it says
+    (docs/METHOD.md).
     Returns how often it watched."""
     attempt = 0
     while True:
