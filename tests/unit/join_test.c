@@ -247,14 +247,14 @@ TEST(a_half_that_makes_no_sense_is_refused)
 }
 
 /* Far below what an int64_t holds, so that thousands of them can be added. */
-#define BEYOND ((1ll << 53) + 1)
+#define BEYOND_EXACT ((1ll << 53) + 1)
 
 TEST(numbers_that_a_sum_could_not_hold_are_refused)
 {
 	refuse(AT("record", "sockets", "0", "counts", "accepted_bytes"), json_integer(INT64_MIN));
 	refuse(AT("record", "sockets", "0", "sites", "rx_copy", "bytes"), json_integer(INT64_MAX));
 	refuse(AT("record", "sockets", "0", "counts", "completed_sends"), json_integer(-1));
-	refuse(AT("record", "sockets", "0", "sites", "late_copy", "calls"), json_integer(BEYOND));
+	refuse(AT("record", "sockets", "0", "sites", "late_copy", "calls"), json_integer(BEYOND_EXACT));
 	refuse(AT("record", "backend", "probes", "0", "missed_runs"), json_integer(-1));
 	refuse(AT("record", "experiment", "attempt"), json_integer(1ll << 31));
 	refuse(AT("record", "machine", "cpus"), json_integer(1ll << 32));
@@ -263,9 +263,9 @@ TEST(numbers_that_a_sum_could_not_hold_are_refused)
 	refuse(AT("record", "experiment", "timing", "window_ns"), json_integer(INT64_MAX));
 	refuse(AT("stacks", "0", "bytes"), json_integer(INT64_MAX));
 	refuse(AT("stacks", "0", "site"), json_integer(-1));
-	refuse(AT("app", "accepted_bytes"), json_integer(BEYOND));
+	refuse(AT("app", "accepted_bytes"), json_integer(BEYOND_EXACT));
 	refuse(AT("app", "connections", "0", "completions"), json_integer(-1));
-	refuse(AT("lost_updates"), json_integer(BEYOND));
+	refuse(AT("lost_updates"), json_integer(BEYOND_EXACT));
 	refuse(AT("pid"), json_integer(-1));
 	refuse(AT("record", "experiment", "outcome", "sender", "signal"), json_integer(65));
 	refuse(AT("interrupted"), json_integer(-1));

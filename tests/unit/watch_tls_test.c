@@ -32,7 +32,7 @@ static void made(struct made *m)
 	m->tls = (struct tls_book){
 		.accepted = PRIME, .copied = 93, .referenced = RECORD - 93, .spliced = PRIME - RECORD,
 		.encrypted = PRIME, .sent_overhead = LONGER, .sent_records = RECORDS, .sent_before = PLAIN,
-		.returned = PRIME, .decrypted = PRIME, .opened = PRIME, .received_overhead = LONGER,
+		.returned = PRIME, .decrypted = PRIME, .decryptions = RECORDS, .opened = PRIME, .received_overhead = LONGER,
 		.received_records = RECORDS, .received_before = PLAIN, .direct = RECORD,
 		.now = { .accepted = moved, .returned = moved }, .sends = 1, .receives = 1, .sends_ended = 1,
 		.receives_ended = 1,

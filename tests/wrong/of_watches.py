@@ -6,6 +6,7 @@ from .change import Change
 
 LAWS, TLS, FATE, SOCKET, JUDGE = (f"userspace/watch/books/{name}.c" for name in (
     "books_laws", "books_tls", "books_fate", "books_socket", "watch_judge"))
+TABLE = "userspace/record/laws.h"
 UNIT = "build/tests/unit"
 BOOKS, OF_TLS, OF_FATE, DATAGRAMS = (f"{UNIT}/watch_{name}_test" for name in ("books", "tls", "fate", "datagrams"))
 
@@ -17,8 +18,8 @@ OF_WATCHES = (
            "what was peeked counts as taken", (BOOKS, OF_FATE)),
     Change("watch: reference queue", LAWS, "book->slot.sent_referenced + last->unsent_referenced_bytes;", "book->slot.sent_referenced;",
            "user pages that wait in the queue are no term", (BOOKS, OF_FATE)),
-    Change("watch: completion", LAWS, "\tsides.left = s->opening.item[WATCH_zerocopy_sends] + s->moved.count[COUNT_zerocopy_sends];",
-           "\tsides.left = s->moved.count[COUNT_zerocopy_sends];",
+    Change("watch: completion", LAWS, "\tsides.left = s->opening.item[WATCH_zerocopy_sends] + moved.left;",
+           "\tsides.left = moved.left;",
            "what was outstanding at the opening is no term", (BOOKS, OF_FATE)),
     Change("watch: sends of before", "bpf/completions.bpf.c", "if (!slot || send.moved_ns < slot->opened_ns)", "if (!slot)",
            "a notification of io_uring's is of the window when its send is of before",
@@ -40,15 +41,13 @@ OF_WATCHES = (
     Change("watch: datagrams referenced", LAWS, "\t\t.left = m->site[SITE_tx_reference].bytes,\n\t\t.right = book->slot.sent_referenced,",
            "\t\t.left = m->site[SITE_tx_reference].bytes,\n\t\t.right = m->site[SITE_tx_reference].bytes,",
            "references are held against themselves", (DATAGRAMS,)),
-    Change("watch: TLS send", TLS, "tls->copied + tls->referenced + tls->spliced);", "tls->copied + tls->referenced);",
-           "what was spliced is no term", (OF_TLS,)),
-    Change("watch: TLS encryption", TLS, "tls->first.open + tls->accepted, tls->encrypted", "tls->accepted, tls->encrypted",
+    Change("watch: TLS send", TABLE, "{ SITE(tls_copy), SITE(tls_reference), SITE(tls_splice) }", "{ SITE(tls_copy), SITE(tls_splice) }",
+           "what was referenced for kernel TLS is no term", (OF_TLS,)),
+    Change("watch: TLS encryption", TLS, "tls->first.open + moved.left,", "moved.left,",
            "plaintext of a record that was open at first is no term", (OF_TLS,)),
-    Change("watch: TLS records sent", TLS, "\t\t.right = accepted - tls->sent_before + tls->now.queued,",
-           "\t\t.right = accepted - tls->sent_before,",
+    Change("watch: TLS records sent", TLS, "\t\t.left = moved.left + tls->now.queued,", "\t\t.left = moved.left,",
            "records that wait for TCP are no term", (OF_TLS,)),
-    Change("watch: TLS records received", TLS, "tls->opened + tls->received_overhead + tls->now.collected,",
-           "tls->opened + tls->received_overhead,",
+    Change("watch: TLS records received", TLS, "\t\t\t.right = moved.right + tls->now.collected,", "\t\t\t.right = moved.right,",
            "pieces of a record that are collected are no term", (OF_TLS,)),
     Change("watch: sizes", JUDGE, "s->told_bytes += way == CALL_RECV_PEEK ? 0 : size_sum(&s->all[i], way).bytes;",
            "s->told_bytes += size_sum(&s->all[i], way).bytes;",

@@ -67,20 +67,17 @@ static void break_at(struct law *law, uint64_t cookie, struct sides s)
 	snprintf(law->why, WHY_BYTES, "socket %" PRIu64 ": %" PRId64 " against %" PRId64, cookie, s.left, s.right);
 }
 
-static void weigh_sum(const struct record *r, const struct equation *e, struct law *law)
+static struct sides sides_of(const struct equation *e, const struct books *b)
 {
-	const struct books *b = &r->derived.total;
-
-	weigh(law, (struct sides){ side_of(e->left, 0, b), right_of(e, b) });
+	return (struct sides){ side_of(e->left, 0, b), right_of(e, b) };
 }
 
 /* Compares the sums, then each socket: if two errors cancel out in the sum, the sockets show them. */
 static void weigh_books(const struct record *r, const struct equation *e, struct law *law)
 {
-	weigh_sum(r, e, law);
+	weigh(law, sides_of(e, &r->derived.total));
 	for (int i = 0; i < r->derived.socket_count; i++) {
-		const struct books *b = &r->derived.sockets[i].books;
-		struct sides s = { side_of(e->left, 0, b), right_of(e, b) };
+		struct sides s = sides_of(e, &r->derived.sockets[i].books);
 
 		if (balanced(s))
 			continue;
@@ -454,6 +451,11 @@ static const struct equation equations[LAW_COUNT] = {
 #undef EQUATION
 };
 
+struct sides law_sides(enum law_id id, const struct books *b)
+{
+	return sides_of(&equations[id], b);
+}
+
 static void law_test(const struct record *r, enum law_id id, struct law *law)
 {
 	const struct equation *e = &equations[id];
@@ -466,7 +468,7 @@ static void law_test(const struct record *r, enum law_id id, struct law *law)
 	else if (e->app)
 		law_witness(r, e, law);
 	else if (law_row(id).scope == LAW_OF_SUM)
-		weigh_sum(r, e, law);
+		weigh(law, sides_of(e, &r->derived.total));
 	else
 		weigh_books(r, e, law);
 }

@@ -26,10 +26,11 @@ enum law_trait {
 
 /*
  * Every law, in the order of records and reports: R(symbol, name, scope, traits, left, right, equation) of runs alone,
- * W(...) of what a watch tests for each of its sockets, which may be older than the window: both sides of that are in
- * watch/books/books_laws.c, and O(...) of what an option of a watch counts (watch/books/watch_judge.c). A right side
- * without words is the sum of all sites of such calls. The equation is a run's: members of struct equation
- * (judge/laws.c), which says what both sides are and what must be measured.
+ * W(...) of what a watch tests for each of its sockets, and O(...) of what an option of a watch counts
+ * (watch/books/watch_judge.c). A right side without words is the sum of all sites of such calls. The equation is of what
+ * moved in the window: members of struct equation (judge/laws.c), which says what both sides are and what must be
+ * measured. A socket of a watch may be older than the window: watch/books adds to its sides what it held when that
+ * opened and holds now, and has both sides of laws without an equation.
  */
 #define LAWS(R, W, O) \
 	R(send, "send", SOCKET, LAW_IN_RUNS, "accepted by send", NULL, \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Both sides of each law for one socket, or why the law cannot be tested for it. */
+#include "userspace/judge/laws.h"
 #include "userspace/watch/books/books_fate.h"
 #include "userspace/watch/books/books_socket.h"
 #include "userspace/watch/books/books_tls.h"
@@ -172,6 +173,7 @@ static const char *why_numbers_differ(const struct watch_book *book)
 static struct watch_sides sides_of_completion(const struct watch_socket *s, const struct watch_book *book,
 					      const struct watch_hooked *hooked)
 {
+	struct sides moved = law_sides(LAW_completion, &s->moved.books);
 	struct watch_sides sides = { .known = true };
 	const char *why;
 	uint64_t sends;
@@ -192,8 +194,8 @@ static struct watch_sides sides_of_completion(const struct watch_socket *s, cons
 		return watch_not_known("io_uring may still have to notify");
 	if (!watch_sends_by_number(book, &sends))
 		return watch_not_known("a send that was under way when the window opened has failed since");
-	sides.left = s->opening.item[WATCH_zerocopy_sends] + s->moved.count[COUNT_zerocopy_sends];
-	sides.right = s->moved.count[COUNT_completed_sends] + outstanding(s, book, hooked);
+	sides.left = s->opening.item[WATCH_zerocopy_sends] + moved.left;
+	sides.right = moved.right + outstanding(s, book, hooked);
 	why = sides.left != sides.right ? why_numbers_differ(book) : NULL;
 	if (why)
 		return watch_not_known(why);

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "userspace/judge/laws.h"
+
 bool watch_tls_is_covered(const struct watch_book *book, const struct watch_hooked *hooked)
 {
 	if (!hooked->tls)
@@ -62,37 +64,38 @@ void watch_tls_fill(struct watch_movements *m, const struct watch_book *book, co
 		watch_set_count(m, c, true, b.count[c]);
 }
 
+/* What moved, by the law's equation. TCP carried what was noted when the last push of a record ended; a socket that is
+ * closed by both ends does not show its FIN any more, and accepts nothing behind it. */
+static struct sides moved_of(enum watch_law law, const struct tls_book *tls, const struct watch_book *book)
+{
+	uint64_t most = accepted_of(book), accepted = tls->now.accepted < most ? tls->now.accepted : most;
+	struct books b = {};
+
+	books_of_tls(&b, tls);
+	b.count[COUNT_tls_carried_bytes] = accepted - tls->sent_before;
+	return law_sides(law_of_watch(law), &b);
+}
+
 /* The kernel keeps no number of what a call that sleeps, or has given the lock back, has done so far. */
-static struct watch_sides unless_under_way(const struct watch_socket *s, uint64_t left, uint64_t right)
+static struct watch_sides unless_under_way(const struct watch_socket *s, int64_t left, int64_t right)
 {
 	if (left != right && !s->whole)
 		return watch_not_known("a call may have been under way when the window opened or closed");
 	return (struct watch_sides){ .known = true, .left = left, .right = right };
 }
 
-/* What TCP has accepted of a record is noted when the push of it ends. */
-static struct watch_sides sides_of_records_sent(const struct tls_book *tls, const struct watch_book *book)
+/* Records wait for TCP. */
+static struct watch_sides sides_of_records_sent(struct sides moved, const struct tls_book *tls, const struct watch_book *book)
 {
-	/* A socket that is closed by both ends does not show its FIN any more, and accepts nothing behind it. */
-	uint64_t most = accepted_of(book), accepted = tls->now.accepted < most ? tls->now.accepted : most;
 	struct watch_sides sides = {
 		.known = true,
-		.left = tls->first.queued + tls->encrypted + tls->sent_overhead,
-		.right = accepted - tls->sent_before + tls->now.queued,
+		.left = moved.left + tls->now.queued,
+		.right = tls->first.queued + moved.right,
 	};
 
 	if (sides.left != sides.right && (book->opened.calls_sleep || (!tls->sends_ended && book->now.calls_sleep)))
 		return watch_not_known("a call slept in the middle of a record, of which the kernel keeps no number then");
 	return sides;
-}
-
-static struct watch_sides sides_of_records_received(const struct tls_book *tls)
-{
-	return (struct watch_sides){
-		.known = true,
-		.left = tls->first.collected + tls->now.returned - tls->received_before,
-		.right = tls->opened + tls->received_overhead + tls->now.collected,
-	};
 }
 
 /* Why no closing balance is there; NULL if one is. */
@@ -113,19 +116,26 @@ struct watch_sides watch_tls_sides(enum watch_law law, const struct watch_socket
 {
 	const struct tls_book *tls = watch_tls_of(book, hooked);
 	const char *why = tls ? no_balance(tls, book) : NULL;
+	struct sides moved;
 
 	if (why)
 		return watch_not_known(why);
 	if (!tls || !(law == WATCH_LAW_tls_received ? tls->receives : tls->sends))
 		return (struct watch_sides){ .known = true };
+	moved = moved_of(law, tls, book);
 	switch (law) {
 	case WATCH_LAW_tls_send:
-		return unless_under_way(s, tls->accepted, tls->copied + tls->referenced + tls->spliced);
+		return unless_under_way(s, moved.left, moved.right);
 	case WATCH_LAW_tls_encryption:
-		return unless_under_way(s, tls->first.open + tls->accepted, tls->encrypted + tls->now.open);
+		return unless_under_way(s, tls->first.open + moved.left, moved.right + tls->now.open);
 	case WATCH_LAW_tls_sent:
-		return sides_of_records_sent(tls, book);
+		return sides_of_records_sent(moved, tls, book);
 	default:
-		return sides_of_records_received(tls);
+		/* TCP's own numbers are the left side. */
+		return (struct watch_sides){
+			.known = true,
+			.left = tls->first.collected + tls->now.returned - tls->received_before,
+			.right = moved.right + tls->now.collected,
+		};
 	}
 }
