@@ -8,34 +8,6 @@
 #include "userspace/engine/engine_inside.h"
 #include "userspace/record/ledger.h"
 
-/* What the programs count of any socket, beside what they count in detail. Copies that failed are no bytes of the
- * stream. */
-static void add_slot(struct books *b, const struct watch_slot *slot, uint64_t rx_copied)
-{
-	b->site[SITE_rx_copy].bytes = rx_copied - slot->rx_off;
-	b->count[COUNT_send_calls] = slot->send_calls;
-	b->count[COUNT_accepted_bytes] = slot->sends_returned;
-	b->count[COUNT_recv_calls] = slot->recv_calls;
-	b->count[COUNT_returned_bytes] = slot->recvs_returned + slot->rx_spliced + slot->rx_mapped;
-	b->count[COUNT_map_calls] = slot->map_calls;
-	b->count[COUNT_peeked_bytes] = slot->rx_peeked;
-	b->count[COUNT_tapped_bytes] = slot->tapped;
-	b->site[SITE_tx_splice] = (struct tally){ slot->sent_as[WATCH_KIND_SPLICE], slot->splice_sends };
-	b->site[SITE_rx_discard] = (struct tally){ slot->rx_discarded, slot->discards };
-	b->site[SITE_rx_splice] = (struct tally){ slot->rx_spliced, slot->splice_reads };
-	b->site[SITE_rx_map] = (struct tally){ slot->rx_mapped, slot->map_calls };
-}
-
-/* What TLS returned, recv returned, and no function of TCP did. */
-static void add_tls(struct books *b, const struct watch_slot *slot, const struct tls_book *tls)
-{
-	b->count[COUNT_recv_calls] += tls->recv_calls;
-	b->count[COUNT_returned_bytes] += tls->returned;
-	b->count[COUNT_peeked_bytes] += tls->peeked;
-	books_of_tls(b, tls);
-	b->count[COUNT_tls_carried_bytes] = slot->sends_returned - tls->accepted_before;
-}
-
 static int ledger_read_books(const struct engine *e, const struct counted_socket *counted, int count,
 			     struct ledger *ledger)
 {
@@ -50,6 +22,7 @@ static int ledger_read_books(const struct engine *e, const struct counted_socket
 		return -ENOMEM;
 	for (int i = 0; i < count && !err; i++) {
 		struct socket_books *socket = &ledger->sockets[ledger->socket_count++];
+		bool has_tls;
 
 		uint32_t place = counted[i].place, at = place / WATCH_WAYS;
 
@@ -58,13 +31,12 @@ static int ledger_read_books(const struct engine *e, const struct counted_socket
 		    bpf_map_lookup_elem(slots, &place, &slot) ||
 		    bpf_map_lookup_elem(buckets, &at, &bucket))
 			err = -errno;
-		else
-			add_slot(&socket->books, &slot, bucket.way[place % WATCH_WAYS].rx_copied);
-		if (!err && slot.tls &&
-		    !bpf_map_lookup_elem(bpf_map__fd(e->skel->maps.tls_books), &socket->cookie, &tls))
-			add_tls(&socket->books, &slot, &tls);
-		socket->datagrams = !err && slot.datagrams;
-		socket->unscattered_sends = err || slot.datagrams ? 0 : slot.unscattered_sends;
+		if (err)
+			break;
+		has_tls = slot.tls && !bpf_map_lookup_elem(bpf_map__fd(e->skel->maps.tls_books), &socket->cookie, &tls);
+		books_of_slot(&socket->books, &slot, bucket.way[place % WATCH_WAYS].rx_copied, has_tls ? &tls : NULL);
+		socket->datagrams = slot.datagrams;
+		socket->unscattered_sends = slot.datagrams ? 0 : slot.unscattered_sends;
 		books_add(&ledger->total, &socket->books);
 	}
 	return err;

@@ -75,6 +75,30 @@ void books_of_tls(struct books *b, const struct tls_book *tls)
 	b->site[SITE_tls_decrypt] = (struct tally){ tls->decrypted, tls->decryptions };
 }
 
+/* Copies that failed are no bytes of the stream. What TLS returned, recv returned, and no function of TCP did. */
+void books_of_slot(struct books *b, const struct watch_slot *slot, uint64_t rx_copied, const struct tls_book *tls)
+{
+	static const struct tls_book none;
+	const struct tls_book *above = tls ?: &none;
+
+	b->site[SITE_rx_copy].bytes = rx_copied - slot->rx_off;
+	b->count[COUNT_send_calls] = slot->send_calls;
+	b->count[COUNT_accepted_bytes] = slot->sends_returned;
+	b->count[COUNT_recv_calls] = slot->recv_calls + above->recv_calls;
+	b->count[COUNT_returned_bytes] = slot->recvs_returned + slot->rx_spliced + slot->rx_mapped + above->returned;
+	b->count[COUNT_map_calls] = slot->map_calls;
+	b->count[COUNT_peeked_bytes] = slot->rx_peeked + above->peeked;
+	b->count[COUNT_tapped_bytes] = slot->tapped;
+	b->site[SITE_tx_splice] = (struct tally){ slot->sent_as[WATCH_KIND_SPLICE], slot->splice_sends };
+	b->site[SITE_rx_discard] = (struct tally){ slot->rx_discarded, slot->discards };
+	b->site[SITE_rx_splice] = (struct tally){ slot->rx_spliced, slot->splice_reads };
+	b->site[SITE_rx_map] = (struct tally){ slot->rx_mapped, slot->map_calls };
+	if (!tls)
+		return;
+	books_of_tls(b, tls);
+	b->count[COUNT_tls_carried_bytes] = slot->sends_returned - tls->accepted_before;
+}
+
 uint64_t books_mixed_bytes(const unsigned long long count[COUNT_COUNT])
 {
 	uint64_t alone = count[COUNT_wire_copied_bytes] - count[COUNT_retrans_copied_bytes];

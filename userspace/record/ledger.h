@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "bpf/include/sites.h"
+#include "bpf/include/watch.h"
 #include "userspace/path/path_info.h"
 
 enum { STACK_TEXT_BYTES = 640 };
@@ -50,6 +51,10 @@ bool books_add(struct books *into, const struct books *more);
 
 /* What kernel TLS did with the bytes of a socket, by its calls; what TCP carried of that is not in it. */
 void books_of_tls(struct books *b, const struct tls_book *tls);
+
+/* What hooks of any socket's calls and copies counted, beside what @b has of hooks of details. @tls: NULL without kernel
+ * TLS. */
+void books_of_slot(struct books *b, const struct watch_slot *slot, uint64_t rx_copied, const struct tls_book *tls);
 
 /* Bytes that a send copied on a socket whose other sends reference: some left in packets of their
  * own, the rest with user pages of a neighbouring send, where the packet shows them as user pages. */

@@ -90,7 +90,7 @@ static void fill_completions(struct watch_movements *m, const struct watch_book 
 }
 
 static void fill_sends(struct watch_movements *m, const struct watch_book *book,
-		       const struct watch_hooked *hooked)
+		       const struct watch_hooked *hooked, const struct books *called)
 {
 	bool slot = !(book->flags & WATCH_NO_SLOT), known = hooked->sends && slot;
 	const struct watch_reading *first = &book->opened, *last = watch_last_of(book);
@@ -104,7 +104,7 @@ static void fill_sends(struct watch_movements *m, const struct watch_book *book,
 	watch_set_site(m, SITE_tx_splice, known, sent_as(book, WATCH_KIND_SPLICE));
 	if (book->flags & WATCH_IN_KERNEL || book->owner.kernel)
 		m->spliced_in_kernel = m->site[SITE_tx_splice].bytes;
-	watch_set_count(m, COUNT_tapped_bytes, hooked->taps && slot && !hooked->skipped, book->slot.tapped);
+	watch_set_count(m, COUNT_tapped_bytes, hooked->taps && slot && !hooked->skipped, called->count[COUNT_tapped_bytes]);
 	fill_completions(m, book, hooked);
 	fill_late_copy(m, book, hooked);
 	m->fate = watch_fate_of(book, hooked, m);
@@ -112,22 +112,21 @@ static void fill_sends(struct watch_movements *m, const struct watch_book *book,
 	watch_set_count(m, COUNT_refused_optmem, hooked->limits && slot, book->slot.refused_optmem);
 	watch_set_count(m, COUNT_refused_memlock, hooked->limits && slot, book->slot.refused_memlock);
 	m->refused_at_rest = refused_at_rest(book, hooked);
-	watch_set_count(m, COUNT_send_calls, hooked->calls, book->slot.send_calls);
+	watch_set_count(m, COUNT_send_calls, hooked->calls, called->count[COUNT_send_calls]);
 }
 
 /* Where each call that passes bytes on tells of it, the rest is copied. */
 static void fill_receives_by_calls(struct watch_movements *m, const struct watch_book *book,
-				   const struct watch_hooked *hooked, uint64_t returned)
+				   const struct watch_hooked *hooked, const struct books *called, uint64_t returned)
 {
-	const struct watch_slot *slot = &book->slot;
-	uint64_t passed = slot->rx_spliced + slot->rx_mapped;
-	uint64_t taken = passed + slot->rx_discarded + m->site[SITE_rx_direct].bytes;
+	uint64_t passed = called->site[SITE_rx_splice].bytes + called->site[SITE_rx_map].bytes;
+	uint64_t taken = passed + called->site[SITE_rx_discard].bytes + m->site[SITE_rx_direct].bytes;
 	bool room = !(book->flags & WATCH_NO_SLOT);
 	/* The kernel may look at bytes where they lie (tcp_read_sock), and copy none. */
 	bool rest_is_copied = !(book->flags & WATCH_IN_KERNEL) || taken == returned;
 
-	watch_set_site(m, SITE_rx_splice, room, slot->rx_spliced);
-	watch_set_site(m, SITE_rx_map, room, slot->rx_mapped);
+	watch_set_site(m, SITE_rx_splice, room, called->site[SITE_rx_splice].bytes);
+	watch_set_site(m, SITE_rx_map, room, called->site[SITE_rx_map].bytes);
 	if (!hooked->rx_copies || book->slot.rx_odd) {
 		m->copies_derived = 1;
 		watch_set_site(m, SITE_rx_copy, m->sites_known >> SITE_rx_discard & 1 && taken <= returned &&
@@ -161,29 +160,26 @@ static void fill_receives_by_rest(struct watch_movements *m, const struct watch_
 }
 
 static void fill_receives(struct watch_movements *m, const struct watch_book *book,
-			  const struct watch_hooked *hooked)
+			  const struct watch_hooked *hooked, const struct books *called)
 {
 	struct watch_plain from = watch_plain_of(&book->opened), to = watch_plain_of(watch_last_of(book));
 	uint64_t returned = book->past_returned + to.returned - from.returned - watch_urgent_left(book, hooked);
-	uint64_t peeked = book->slot.rx_peeked;
 	bool room = !(book->flags & WATCH_NO_SLOT), whole = hooked->discards && room && !watch_reads_began_before(book);
 
 	if (watch_tls_receives(book, hooked)) {
 		const struct tls_book *tls = watch_tls_of(book, hooked);
 
 		returned = book->past_returned + tls->received_before - from.returned + watch_tls_taken(tls);
-		peeked += tls->peeked;
 	}
 	watch_set_count(m, COUNT_returned_bytes, !hooked->urgent || !watch_urgent_is_unknown(book, hooked), returned);
-	watch_set_count(m, COUNT_recv_calls, hooked->calls, book->slot.recv_calls +
-		  (watch_tls_receives(book, hooked) ? watch_tls_of(book, hooked)->recv_calls : 0));
-	watch_set_count(m, COUNT_map_calls, hooked->rx_calls && room, book->slot.map_calls);
-	watch_set_count(m, COUNT_peeked_bytes, whole, peeked);
-	watch_set_site(m, SITE_rx_discard, whole, book->slot.rx_discarded);
+	watch_set_count(m, COUNT_recv_calls, hooked->calls, called->count[COUNT_recv_calls]);
+	watch_set_count(m, COUNT_map_calls, hooked->rx_calls && room, called->count[COUNT_map_calls]);
+	watch_set_count(m, COUNT_peeked_bytes, whole, called->count[COUNT_peeked_bytes]);
+	watch_set_site(m, SITE_rx_discard, whole, called->site[SITE_rx_discard].bytes);
 	watch_set_site(m, SITE_rx_copy, hooked->rx_copies && hooked->discards && room && !book->slot.rx_odd,
-		 book->rx_copied - book->slot.rx_off);
+		 called->site[SITE_rx_copy].bytes);
 	if (hooked->rx_calls)
-		fill_receives_by_calls(m, book, hooked, returned);
+		fill_receives_by_calls(m, book, hooked, called, returned);
 	else
 		fill_receives_by_rest(m, book, hooked, returned);
 }
@@ -341,6 +337,7 @@ void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 	/* The queues of a socket that died or was closed are gone, and so is what was in them. */
 	bool closed = book->flags & WATCH_CLOSED;
 	bool completions = watch_completions_were_counted(book, hooked);
+	struct books called = {};
 
 	*s = (struct watch_socket){
 		.cookie = book->cookie,
@@ -377,8 +374,10 @@ void watch_socket_fill(struct watch_socket *s, const struct watch_book *book,
 		fill_datagrams_sent(&s->moved, book, hooked);
 		fill_datagrams_received(&s->moved, book, hooked);
 	} else {
-		fill_sends(&s->moved, book, hooked);
-		fill_receives(&s->moved, book, hooked);
+		books_of_slot(&called, &book->slot, book->rx_copied,
+			      watch_tls_receives(book, hooked) ? watch_tls_of(book, hooked) : NULL);
+		fill_sends(&s->moved, book, hooked, &called);
+		fill_receives(&s->moved, book, hooked, &called);
 		/* TCP sends again what is dropped, and cuts nothing off. */
 		watch_set_count(&s->moved, COUNT_dropped_bytes, true, 0);
 		watch_set_count(&s->moved, COUNT_truncated_bytes, true, 0);
