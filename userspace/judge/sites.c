@@ -29,8 +29,7 @@ static void derive_reference(struct books *b, bool wire, bool arrivals)
 	reference->bytes = wire ? n[COUNT_wire_referenced_bytes] -
 					  n[COUNT_retrans_referenced_bytes] - n[COUNT_mixed_bytes]
 				: n[COUNT_zerocopy_bytes] - n[COUNT_nosg_bytes];
-	n[COUNT_pinned_pages] = wire ? n[COUNT_wire_referenced_pages] -
-					       n[COUNT_retrans_referenced_pages] : 0;
+	n[COUNT_pinned_pages] = wire ? books_pages_left(n) : 0;
 	if (!arrivals)
 		*late = *reference;
 }
@@ -188,10 +187,18 @@ static struct source source_by_tracepoints(const struct record *r, enum site sit
 	return *site_source(BACKEND_TRACEPOINT, site);
 }
 
+/* It is known that there was nothing of it. */
+static bool lacks_tls(const struct record *r, enum site site)
+{
+	return site_has(site, SITE_OF_TLS) && !plan_has_tls(&r->experiment->plan);
+}
+
 static struct source source_of(const struct record *r, enum site site)
 {
 	const struct source *usual = site_source(r->backend, site);
 
+	if (lacks_tls(r, site))
+		return (struct source){ HOW_DERIVED, {}, "no socket of this run has kernel TLS" };
 	if (site == SITE_tx_copy)
 		return source_of_tx_copy(r);
 	if (!usual || site == SITE_tls_splice)
@@ -214,6 +221,8 @@ static const char *why_unknown(const struct record *r, enum site site, const str
 
 	if (r->backend == BACKEND_NONE)
 		return r->backend_why;
+	if (lacks_tls(r, site))
+		return NULL;
 	if (site == SITE_user_gather && sender_was_cut_short(r))
 		return "the sender did not end by itself";
 	if (opener)
@@ -223,20 +232,6 @@ static const char *why_unknown(const struct record *r, enum site site, const str
 	if (!why && r->backend == BACKEND_TRACEPOINT && site == site_of_pages(r))
 		why = no_sequence(r);
 	return why;
-}
-
-static enum how how_known(const struct record *r, enum site site, const char **why)
-{
-	struct source source = source_of(r, site);
-
-	*why = "no socket of this run has kernel TLS";
-	if (site_has(site, SITE_OF_TLS) && r->backend != BACKEND_NONE && !plan_has_tls(&r->experiment->plan))
-		return HOW_DERIVED;
-	*why = why_unknown(r, site, &source);
-	if (*why)
-		return HOW_NOT_MEASURED;
-	*why = source.why;
-	return source.how;
 }
 
 static void pins_by_tracepoint(struct pins *p, const struct record *r)
@@ -297,11 +292,9 @@ static void deny_late_copy(struct record *r)
 void sites_fill(struct record *r)
 {
 	for (enum site s = 0; s < SITE_COUNT; s++) {
-		const char *why;
+		const struct source source = source_of(r, s);
 
-		r->sites[s].how = how_known(r, s, &why);
-		r->sites[s].tally = r->derived.total.site[s];
-		snprintf(r->sites[s].why, WHY_BYTES, "%s", why);
+		site_tell(&r->sites[s], &r->derived.total.site[s], &source, why_unknown(r, s, &source));
 	}
 	deny_late_copy(r);
 	pins_fill(r);

@@ -3,6 +3,7 @@
 #include "userspace/judge/sources.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #define ACCEPTED_LESS "what was accepted, by sequence numbers or of datagrams by calls, less references and splices"
@@ -77,4 +78,11 @@ const char *source_lacks(const struct measured *m, const struct source *source, 
 	for (int i = 0; i < SOURCE_METRICS && source->metrics[i] && !why; i++)
 		why = why_absent(m, source->metrics[i], otherwise);
 	return why;
+}
+
+void site_tell(struct site_value *value, const struct tally *tally, const struct source *source, const char *why_not)
+{
+	value->how = why_not ? HOW_NOT_MEASURED : source->how;
+	value->tally = *tally;
+	snprintf(value->why, WHY_BYTES, "%s", why_not ?: source->why);
 }

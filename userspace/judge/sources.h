@@ -23,4 +23,7 @@ const char *why_absent(const struct measured *m, const char *metric, const char 
 /* The same of the first that @source needs. */
 const char *source_lacks(const struct measured *m, const struct source *source, const char *otherwise);
 
+/* Notes a site's number with how it is known, or @why_not; NULL: it is known as @source says. */
+void site_tell(struct site_value *value, const struct tally *tally, const struct source *source, const char *why_not);
+
 #endif

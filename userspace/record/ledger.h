@@ -60,6 +60,9 @@ void books_of_slot(struct books *b, const struct watch_slot *slot, uint64_t rx_c
  * own, the rest with user pages of a neighbouring send, where the packet shows them as user pages. */
 uint64_t books_mixed_bytes(const unsigned long long count[COUNT_COUNT]);
 
+/* User pages in packets that left for the first time: one that is cut between two packets counts in both. */
+uint64_t books_pages_left(const unsigned long long count[COUNT_COUNT]);
+
 /* What the programs above TCP, and above kernel TLS where it lies between, had accepted of them. */
 uint64_t books_accepted(const struct books *b);
 

@@ -51,10 +51,8 @@ void watch_detail_fill(struct watch_movements *m, const struct watch_book *book,
 	watch_set_count(m, COUNT_mixed_bytes, wire && calls, books_mixed_bytes(n));
 	FILL(m, n, packets, COUNT_dropped_referenced_bytes);
 	FILL(m, n, pins, COUNT_pinned_pages, COUNT_released_pages);
-	/* A page that is cut between two packets counts in both. */
 	if (!hooked->trampolines)
-		watch_set_count(m, COUNT_pinned_pages, wire,
-				n[COUNT_wire_referenced_pages] - n[COUNT_retrans_referenced_pages]);
+		watch_set_count(m, COUNT_pinned_pages, wire, books_pages_left(n));
 	watch_set_count(m, COUNT_user_referenced_bytes, hooked->detail && hooked->rx_copies && !hooked->trampolines,
 			n[COUNT_user_referenced_bytes]);
 }

@@ -150,11 +150,8 @@ void watch_sites_fill(struct watch_record *r)
 	for (int i = 0; i < SITE_COUNT; i++) {
 		const struct source *source = source_of(r, i);
 		bool known = r->total.moved.sites_known & 1u << i;
-		struct site_value *value = &r->sites[i];
 
-		value->how = known ? source->how : HOW_NOT_MEASURED;
-		value->tally.bytes = r->total.moved.site[i].bytes;
-		snprintf(value->why, WHY_BYTES, "%s", known ? source->why : why_unknown(r, source, i));
+		site_tell(&r->sites[i], &r->total.moved.site[i], source, known ? NULL : why_unknown(r, source, i));
 	}
 	for (int i = 0; i < COUNT_COUNT; i++)
 		if (!(r->total.moved.counts_known & 1ull << i))
