@@ -14,7 +14,7 @@ OF_WATCHES = (
     Change("watch: send queue", LAWS, "\t\t.right = book->past_sent + to.sent - from.sent + to.unsent,",
            "\t\t.right = to.sent - from.sent + to.unsent,",
            "earlier lives of a socket sent nothing", (BOOKS,)),
-    Change("watch: receive queue", LAWS, "m->site[SITE_rx_copy].bytes - m->count[COUNT_peeked_bytes];", "m->site[SITE_rx_copy].bytes;",
+    Change("watch: receive queue", LAWS, "moved.right - m->count[COUNT_peeked_bytes];", "moved.right;",
            "what was peeked counts as taken", (BOOKS, OF_FATE)),
     Change("watch: reference queue", LAWS, "book->slot.sent_referenced + last->unsent_referenced_bytes;", "book->slot.sent_referenced;",
            "user pages that wait in the queue are no term", (BOOKS, OF_FATE)),

@@ -80,8 +80,7 @@ static void derive_pages(struct record *r)
 		return;
 	for (int i = 0; i < r->derived.socket_count; i++) {
 		struct books *b = &r->derived.sockets[i].books;
-		uint64_t taken = b->site[SITE_rx_copy].bytes - b->count[COUNT_peeked_bytes] +
-				 b->site[SITE_rx_discard].bytes;
+		uint64_t taken = books_taken(b);
 		enum end end;
 		const struct app_socket *app = record_app_socket(r, &r->derived.sockets[i], &end);
 		uint64_t pages = app && app->tcp_returned_bytes > taken ? app->tcp_returned_bytes - taken : 0;

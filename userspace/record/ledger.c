@@ -111,6 +111,11 @@ uint64_t books_pages_left(const unsigned long long count[COUNT_COUNT])
 	return count[COUNT_wire_referenced_pages] - count[COUNT_retrans_referenced_pages];
 }
 
+uint64_t books_taken(const struct books *b)
+{
+	return b->site[SITE_rx_copy].bytes - b->count[COUNT_peeked_bytes] + b->site[SITE_rx_discard].bytes;
+}
+
 uint64_t books_accepted(const struct books *b)
 {
 	return b->count[COUNT_accepted_bytes] - b->count[COUNT_tls_carried_bytes] + b->count[COUNT_tls_accepted_bytes];

@@ -63,6 +63,10 @@ uint64_t books_mixed_bytes(const unsigned long long count[COUNT_COUNT]);
 /* User pages in packets that left for the first time: one that is cut between two packets counts in both. */
 uint64_t books_pages_left(const unsigned long long count[COUNT_COUNT]);
 
+/* What receives took out of the socket by a copy or threw away: where no hook sees bytes that leave as pages, the rest
+ * of what left are these. */
+uint64_t books_taken(const struct books *b);
+
 /* What the programs above TCP, and above kernel TLS where it lies between, had accepted of them. */
 uint64_t books_accepted(const struct books *b);
 

@@ -55,11 +55,10 @@ static struct watch_sides sides_of_receive_queue(const struct watch_socket *s, c
 {
 	const struct watch_movements *m = &s->moved;
 	struct watch_plain from = watch_plain_of(&book->opened), to = watch_plain_of(watch_last_of(book));
-	uint64_t copied = m->site[SITE_rx_copy].bytes - m->count[COUNT_peeked_bytes];
-	uint64_t taken = copied + m->site[SITE_rx_discard].bytes;
+	/* A site that is not known has no bytes there. */
+	const struct sides moved = law_sides(LAW_receive, &m->books);
+	uint64_t taken = moved.right - m->count[COUNT_peeked_bytes];
 
-	if (hooked->rx_calls)
-		taken += m->site[SITE_rx_splice].bytes + m->site[SITE_rx_map].bytes + m->site[SITE_rx_direct].bytes;
 	if (book->flags & WATCH_TORN)
 		return watch_not_known("it was read without its lock, in a network namespace that was not entered");
 	if (hooked->rx_calls && !hooked->rx_copies)
@@ -72,9 +71,9 @@ static struct watch_sides sides_of_receive_queue(const struct watch_socket *s, c
 		return watch_not_known("a receive may have been under way when the window opened, which had taken bytes before");
 	if (!(m->sites_known & 1u << SITE_rx_copy) || !(m->sites_known & 1u << SITE_rx_discard))
 		return watch_not_known("copies to readers or discards were not counted");
-	if (taken != m->count[COUNT_returned_bytes] && watch_urgent_is_unknown(book, hooked))
+	if (moved.left != moved.right && watch_urgent_is_unknown(book, hooked))
 		return watch_not_known("an urgent byte was read before its turn, or never");
-	if (taken < m->count[COUNT_returned_bytes] && !hooked->rx_calls)
+	if (moved.right < moved.left && !hooked->rx_calls)
 		return watch_not_known("bytes left without a copy: how many is derived from this law");
 	if (watch_tls_receives(book, hooked))
 		return sides_of_plaintext(taken, book, hooked);

@@ -139,10 +139,9 @@ static void fill_receives_by_calls(struct watch_movements *m, const struct watch
 /* Bytes that left the socket without a copy that a hook saw, and without a discard, were spliced or mapped; no
  * tracepoint tells which. An urgent byte that nobody read left, too, and what a sockmap redirects. */
 static void fill_receives_by_rest(struct watch_movements *m, const struct watch_book *book,
-				  const struct watch_hooked *hooked, uint64_t returned)
+				  const struct watch_hooked *hooked, const struct books *called, uint64_t returned)
 {
-	uint64_t copied = m->site[SITE_rx_copy].bytes - book->slot.rx_peeked;
-	uint64_t taken = copied + book->slot.rx_discarded;
+	uint64_t taken = books_taken(called);
 	bool seen = !(book->flags & WATCH_READS_UNSEEN), known;
 
 	/* What the kernel takes for itself (tcp_read_sock) it may copy as no tracepoint tells (skb_copy_bits). */
@@ -181,7 +180,7 @@ static void fill_receives(struct watch_movements *m, const struct watch_book *bo
 	if (hooked->rx_calls)
 		fill_receives_by_calls(m, book, hooked, called, returned);
 	else
-		fill_receives_by_rest(m, book, hooked, returned);
+		fill_receives_by_rest(m, book, hooked, called, returned);
 }
 
 /* Without trampolines nothing tells which of several sends asked: that all did, or none, their numbers tell. */
