@@ -98,6 +98,18 @@ def differences(old: Any, new: Any, at: str = "") -> Iterator[str]:
         yield f"{at}: {old!r} against {new!r}"
 
 
+def of_watch(record: dict[str, Any], prose: bool) -> dict[str, Any]:
+    """What is determined of a watch: not which processes were seen to have which socket, and when."""
+    told = ("sites", "counts", "count_whys", "causes", "laws", "losses", "exit")
+    of_each = ("protocol", "layer", "whole", "opening", "closing", "sites", "counts", "fate")
+    sockets = [normal({**{key: each[key] for key in of_each}, "each law": each["laws"]}, "", prose)
+               for each in record["sockets"]]
+    total = {key: record["total"][key] for key in ("born", "died", "opening", "closing", "fate")}
+    return {**normal({key: record[key] for key in told} | {"total": total}, "", prose),
+            "each socket": sorted(sockets, key=repr)}
+
+
 def compare(old: dict[str, Any], new: dict[str, Any], prose: bool) -> list[str]:
     """What differs between two records of one run."""
-    return list(differences(normal(old, "", prose), normal(new, "", prose)))
+    as_is = [of_watch(each, prose) if "processes" in each else normal(each, "", prose) for each in (old, new)]
+    return list(differences(*as_is))

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Runs trace_run of the tree in the current folder once for each line of LIST (NAME ARGUMENTS...), with
-# both halves of path peer on this host. Leaves OUT/NAME.{json,status,txt}. Prints "up" first.
+# Runs trace_run of the tree in the current folder once for each line of LIST (NAME ARGUMENTS...), or watch if
+# ARGUMENTS begin with that word, with both halves of path peer on this host. Leaves OUT/NAME.{json,status,txt}. Prints
+# "up" first.
 #
 # usage: compare_runs.sh LIST OUT
 set -euo pipefail
@@ -19,9 +20,11 @@ ip link set lo up
 
 while read -r name arguments; do
 	read -ra words <<<"$arguments"
+	program=trace_run
+	[[ ${words[0]} != watch ]] || { program=watch && words=("${words[@]:1}"); }
 	[[ $arguments != *"--path peer"* ]] || words+=("${here[@]}")
 	status=0
-	timeout 120 build/trace_run "${words[@]}" --json "$out/$name.json" </dev/null >"$out/$name.txt" \
+	timeout 120 "build/$program" --json "$out/$name.json" "${words[@]}" </dev/null >"$out/$name.txt" \
 		2>"$out/$name.err" || status=$?
 	echo "$status" >"$out/$name.status"
 done <"$list"
