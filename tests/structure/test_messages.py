@@ -141,3 +141,32 @@ def test_an_option_that_is_not_there_would_be_found(tmp_path):
     file.write_text("raise E(f'give --nowhere or --{x} and --devices', 'sweep --devices A,B')\nSAID = '--nobody-says-it'\n")
     texts = [text for text in literals(file) if set(OPTION.findall(text)) - named_by(text)]
     assert texts == ["give --nowhere or --{} and --devices"]
+
+
+def phrases(file: Path) -> Iterator[str]:
+    """What a Python module may print: its texts of five words or more, comments to its functions apart."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    comments = {id(node.body[0].value) for node in ast.walk(tree)
+                if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and isinstance(node.body[0], ast.Expr)}
+    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)
+             and isinstance(node.value, str) and id(node) not in comments)
+    return (text.strip() for text in texts if len(text.split()) >= 5)
+
+
+# Names of processes as a record has them, reasons of a record that the report looks for, and tables with meanings.
+IN_RECORDS = {"names.c", "missing.py", "sites.h", "watch_record.h"}
+
+
+def test_no_program_in_c_has_a_phrase_of_the_report():
+    told = {text for file in (ROOT / "tools/lib/copyscope/report").glob("*.py") if file.name not in IN_RECORDS
+            for text in phrases(file)}
+    assert len(told) > 100
+    assert not [f"{file.relative_to(ROOT)}: {text!r} has {phrase!r}" for file in sources("userspace", "bpf")
+                if file.name not in IN_RECORDS | {"options.c"} and file.parent.name != "tables"
+                for text in strings(file) for phrase in told if phrase in text]
+
+
+def test_a_phrase_is_found_and_a_comment_is_none(tmp_path):
+    file = tmp_path / "told.py"
+    file.write_text('"""What is told of it."""\ndef f(n):\n    """How many of them."""\n    return f"copied all of it again, {n} times"\n')
+    assert list(phrases(file)) == ["copied all of it again,"]
