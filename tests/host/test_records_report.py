@@ -16,6 +16,9 @@ LOOKS = {"--exact", "--laws"}
 @pytest.mark.parametrize("columns, words", [
     ("120", ("A1-8send", 512, 3, "--messages", 40, "--pass", "counted", "--laws")),
     ("80", ("A3-unset", 4096, 1, "--messages", 20, "--path", "lo", "--pattern", "rr", "--exact")),
+    ("80", ("udp-zc", 1201, 2, "--messages", 23, "--pass", "counted")),
+    ("80", ("sendfile", 4093, 1, "--messages", 23, "--receiver", "splice", "--tap", "tx", "--cost", "--laws")),
+    ("120", ("uring-zc", 4093, 1, "--messages", 23, "--no-probes", "--exact")),
     ("80", ("A3", 4093, 1, "--messages", 23, "--pass", "counted", "--break", "lose-update"))])
 def test_a_record_is_shown_as_its_run_was(columns, words, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", columns)
