@@ -156,9 +156,9 @@ def test_a_socket_is_of_who_closed_it_last_unless_that_is_a_watch(name, has):
 
 def test_readings_of_one_window_only_grow():
     with Traffic(*KINDS) as traffic:
-        watching = Watching("-p", traffic.pid, "--interval", 0.1, "--seconds", 0.7, told=False)
-        records = watching.records()
-    assert len(records) >= 5
+        # A machine that is busy reads more seldom.
+        records = next(found for seconds in (0.7, 7) for found in [
+            Watching("-p", traffic.pid, "--interval", 0.1, "--seconds", seconds, told=False).records()] if len(found) >= 5)
     for site in (*SITES, "rx_copy"):
         readings = [bytes_of(each)[site] for each in records]
         assert readings == sorted(readings) and readings[-1] > readings[0] > 0
