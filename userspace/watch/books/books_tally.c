@@ -288,7 +288,7 @@ static void reason_add(struct watch_law_sum *sum, const char *why)
 	}
 }
 
-static void laws_add(struct watch_law_sum *sum, const struct watch_sides *sides)
+void watch_law_add(struct watch_law_sum *sum, const struct watch_sides *sides)
 {
 	if (!sides->known) {
 		sum->not_testable++;
@@ -356,7 +356,7 @@ void watch_tally_begin(struct watch_tally *t, int kept_max)
 static void laws_of_socket(struct watch_law_sum *sums, const struct watch_socket *s)
 {
 	for (int law = 0; law < WATCH_LAW_COUNT; law++)
-		laws_add(&sums[law], &s->laws[law]);
+		watch_law_add(&sums[law], &s->laws[law]);
 }
 
 static int dead_add(const struct watch_tally *t, struct watch_dead *dead, const struct watch_socket *socket)
@@ -449,16 +449,16 @@ static void tell_reasons(char why[WHY_BYTES], const struct watch_law_sum *sum)
 }
 
 /* A run that the kernel skipped was one socket's: it explains sides that differ for as many sockets, of whomever. */
-static bool is_excused(const struct watch_law_sum *sum, const struct watch_record *r)
+static bool is_excused(const struct watch_law_sum *sum, uint64_t unseen)
 {
-	return sum->broken && sum->broken <= r->unseen_events;
+	return sum->broken && sum->broken <= unseen;
 }
 
-static void law_of_record(struct law *law, enum watch_law which, const struct watch_law_sum *sum, const struct watch_record *r)
+void watch_law_tell(struct law *law, enum law_id id, const struct watch_law_sum *sum, uint64_t unseen)
 {
-	bool excused = is_excused(sum, r);
+	bool excused = is_excused(sum, unseen);
 
-	*law = law_untested(law_of_watch(which));
+	*law = law_untested(id);
 	law->known = sum->testable;
 	law->left = sum->left;
 	law->right = sum->right;
@@ -470,7 +470,7 @@ static void law_of_record(struct law *law, enum watch_law which, const struct wa
 					  LAW_NOT_TESTABLE;
 	if (excused)
 		snprintf(law->why, WHY_BYTES, "its sides differ for %llu of %llu sockets, and " MOMENTS_UNSEEN,
-			 (unsigned long long)sum->broken, (unsigned long long)sum->testable, (unsigned long long)r->unseen_events);
+			 (unsigned long long)sum->broken, (unsigned long long)sum->testable, (unsigned long long)unseen);
 	else if (sum->broken)
 		snprintf(law->why, WHY_BYTES, "broken for %llu of %llu sockets",
 			 (unsigned long long)sum->broken, (unsigned long long)sum->testable);
@@ -498,8 +498,8 @@ static void laws_of_record(struct watch_record *r, const struct watch_law_sum *s
 
 	r->law_count = WATCH_LAW_COUNT;
 	for (enum watch_law law = 0; law < WATCH_LAW_COUNT; law++) {
-		law_of_record(&r->laws[law], law, &sums[law], r);
-		excused |= is_excused(&sums[law], r) << law;
+		watch_law_tell(&r->laws[law], law_of_watch(law), &sums[law], r->unseen_events);
+		excused |= is_excused(&sums[law], r->unseen_events) << law;
 	}
 	/* There may be 10,000 rows, at each reading. */
 	if (excused)

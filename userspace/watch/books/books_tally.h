@@ -44,6 +44,12 @@ struct watch_law_sum {
 	} reasons[LAW_REASONS];
 };
 
+/* Adds one socket's. */
+void watch_law_add(struct watch_law_sum *sum, const struct watch_sides *sides);
+
+/* The law in a record. For @unseen sockets a run that the kernel skipped may explain that sides differ. */
+void watch_law_tell(struct law *law, enum law_id id, const struct watch_law_sum *sum, uint64_t unseen);
+
 struct watch_sums {
 	struct watch_process *processes;	/* owned */
 	int process_count, process_room;

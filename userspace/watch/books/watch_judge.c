@@ -246,19 +246,6 @@ static const char *why_untestable(const struct watch_socket *s, int64_t moved, i
 	       !s->laws[WATCH_LAW_receives].known ? s->laws[WATCH_LAW_receives].why : NULL;
 }
 
-static void stacks_law_end(struct law *law, int testable, int untestable, int broken, const char *why)
-{
-	law->known = testable;
-	law->residual = law->left - law->right;
-	law->status = broken ? LAW_BROKEN : testable ? LAW_BALANCED : LAW_NOT_TESTABLE;
-	if (broken)
-		snprintf(law->why, WHY_BYTES, "broken for %d of %d sockets", broken, testable);
-	else if (untestable)
-		snprintf(law->why, WHY_BYTES, "not testable for %d of %d sockets: %.160s", untestable, testable + untestable, why);
-	else if (!testable)
-		snprintf(law->why, WHY_BYTES, "no socket of the subject was seen");
-}
-
 /* How far what was sampled may lie from what was moved: four deviations. A gap is anything from a half to one and a half
  * of .stack_every, and each processor has one under way at either end. */
 static double sampling_error(const struct watch_record *r)
@@ -273,28 +260,22 @@ static double sampling_error(const struct watch_record *r)
 void watch_stacks_weigh(struct watch_record *r)
 {
 	struct law *law = law_begin(r, LAW_stacks);
-	int testable = 0, untestable = 0, broken = 0;
-	const char *last = "";
+	struct watch_law_sum sum = {};
 	uint64_t kept = 0;
 
 	for (int i = 0; i < r->socket_count; i++) {
 		const struct watch_socket *s = &r->sockets[i];
 		const unsigned long long *count = s->moved.count;
-		int64_t left = count[COUNT_accepted_bytes] + count[COUNT_returned_bytes] + count[COUNT_peeked_bytes];
-		int64_t right = s->stacked_bytes + s->unstacked_bytes;
-		const char *why = why_untestable(s, left, right);
+		struct watch_sides sides = {
+			.left = count[COUNT_accepted_bytes] + count[COUNT_returned_bytes] + count[COUNT_peeked_bytes],
+			.right = s->stacked_bytes + s->unstacked_bytes,
+		};
 
-		if (why) {
-			untestable++;
-			last = why;
-			continue;
-		}
-		testable++;
-		law->left += left;
-		law->right += right;
-		broken += left != right;
+		sides.why = why_untestable(s, sides.left, sides.right);
+		sides.known = !sides.why;
+		watch_law_add(&sum, &sides);
 	}
-	stacks_law_end(law, testable, untestable, broken, last);
+	watch_law_tell(law, LAW_stacks, &sum, 0);
 	/* The table of stacks, against what its programs noted beside the books of sockets. */
 	for (int i = 0; i < r->stacks.stack_count; i++)
 		kept += r->stacks.stacks[i].bytes;
