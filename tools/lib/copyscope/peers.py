@@ -166,7 +166,8 @@ def joined(options, releases: list[str], command: list[str], takes: list[str],
         if host_key:
             guests.append(Guest(options, releases[0], links[0], NEAR, RUN + shlex.join(command),
                                 ["--with", "ssh", *takes],
-                                {"COPYSCOPE_SSH_KEY": private, "COPYSCOPE_SSH_HOST": host_key}, **streams))
+                                {"COPYSCOPE_SSH_KEY": private, "COPYSCOPE_SSH_HOST": host_key},
+                                **streams))
         yield guests[1] if host_key else None, far
     finally:
         for guest in guests:
