@@ -34,6 +34,8 @@ MOST_NUMBER = 1 << 64
 # and halves of characters, which cannot be written at all.
 UNSHOWABLE = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]|"
                         r"\\(?:[bf]|u00[01][0-9a-fA-F]|u00[7-9][0-9a-fA-F]|u[dD][89a-fA-F])")
+# What a number beyond that has, its digits all read as 9.
+DIGITS, LARGE = bytes.maketrans(b"012345678", b"9" * 9), b"9" * 19
 HARMLESS = str.maketrans("", "", "\n\t\r")
 # The version that is read; 1 of all kinds that are not named.
 VERSIONS = {"record": 4, "verdicts": 2}
@@ -112,10 +114,13 @@ def check_texts(value: Any) -> None:
 def parse_json(data: str | bytes, source: object) -> Any:
     """Read JSON, an older record as one of today; raise BadRecord with one line if it is none."""
     try:
+        raw = data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
         # So that a small file takes little memory, whatever a large one may.
-        check_parts(data, max(len(data), SMALL_BYTES))
+        check_parts(raw, max(len(raw), SMALL_BYTES))
         text = data.decode("utf-8") if isinstance(data, bytes) else data
-        found = json.loads(text, parse_constant=refuse_constant, parse_int=whole_number,
+        # A function for each number takes longer than to look for the digits of a large one.
+        large = whole_number if LARGE in raw.translate(DIGITS) else None
+        found = json.loads(text, parse_constant=refuse_constant, parse_int=large,
                            parse_float=real_number, object_pairs_hook=table)
         # What has none of these marks needs no search, which takes longer than all else.
         plain = text.isascii() and "\\" not in text and "\x7f" not in text

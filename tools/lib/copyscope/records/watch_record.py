@@ -2,7 +2,6 @@
 """Reads records of watch: each process of one answers what figures ask of a run."""
 from __future__ import annotations
 
-from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -88,14 +87,16 @@ def watched_of(data: dict[str, Any], source: Path, most: int | None = None) -> l
     it is the only one."""
     found = []
     together = data["causes"] if len(data["processes"]) == 1 else []
+    moved = [(payload, process, verdict) for process, verdict in
+             zip(data["processes"], data["verdicts"])
+             if (payload := payload_of(process["sum"]["counts"]))]
+    moved.sort(key=lambda each: -each[0])
     # Once for all: there may be 10,000 of both.
-    sockets = defaultdict(list)
+    sockets: dict[Any, list[Any]] = {process["pid"]: [] for _, process, _ in moved[:most]}
     for each in data["sockets"]:
-        sockets[each["pid"]].append(each)
-    moved = [(process, verdict) for process, verdict in zip(data["processes"], data["verdicts"])
-             if payload_of(process["sum"]["counts"])]
-    moved.sort(key=lambda each: -(payload_of(each[0]["sum"]["counts"]) or 0))
-    for process, verdict in moved[:most]:
+        if each["pid"] in sockets:
+            sockets[each["pid"]].append(each)
+    for _, process, verdict in moved[:most]:
         books = process["sum"]
         found.append(Watched({
             **data, **as_run(data), "label": verdict["process"], "counts": books["counts"],

@@ -236,4 +236,8 @@ def main(words: list[str]) -> int:
     # What is read stays until the end: to look through all of it for cycles again and again takes
     # a third of the time of a large record.
     gc.disable()
-    return cli.run(act, words, NAME)
+    try:
+        return cli.run(act, words, NAME)
+    finally:
+        # Nor does the end of Python look through it.
+        gc.freeze()
