@@ -17,23 +17,26 @@ FATE = ("uncopied_bytes", "unknown_bytes", "declined_bytes")
 
 def plus(terms: Iterable[int | None]) -> int | None:
     """Their sum, if each is known."""
-    total = 0
-    for each in terms:
-        if each is None:
-            return None
-        total += each
-    return total
+    found = list(terms)
+    return None if None in found else sum(found)  # type: ignore[arg-type]
+
+
+def together(names: Iterable[str], rows: list[list[int | None]]) -> dict[str, int | None]:
+    """The sum of each name; a row has their values in one part. So each part is read once: column
+    by column 10,000 of them take twice as long."""
+    return dict(zip(names, map(plus, zip(*rows))))
 
 
 def added(parts: list[Part]) -> Part:
     """What several moved together. One moved what it did: there may be 10,000 of these."""
     if len(parts) == 1:
         return {**parts[0], "fate": {name: fate(parts[0], name) for name in FATE}}
-    return {"sites": {site: {"bytes": plus(part["sites"][site]["bytes"] for part in parts)}
-                      for site in parts[0]["sites"]},
-            "counts": {name: plus(part["counts"][name] for part in parts)
-                       for name in parts[0]["counts"]},
-            "fate": {name: plus(fate(part, name) for part in parts) for name in FATE}}
+    sites, counts = [*parts[0]["sites"]], [*parts[0]["counts"]]
+    passed = together(sites, [[part["sites"][site]["bytes"] for site in sites] for part in parts])
+    return {"sites": {site: {"bytes": count} for site, count in passed.items()},
+            "counts": together(counts, [[part["counts"][name] for name in counts]
+                                        for part in parts]),
+            "fate": together(FATE, [[fate(part, name) for name in FATE] for part in parts])}
 
 
 def number(part: Part, name: str) -> int | None:
@@ -43,7 +46,8 @@ def number(part: Part, name: str) -> int | None:
 
 def fate(part: Part, name: str) -> int | None:
     """What became of some of it; early records do not tell."""
-    return (part.get("fate") or {}).get(name)
+    found = part.get("fate")
+    return found.get(name) if found else None
 
 
 def is_apart(socket: Part) -> bool:
@@ -54,12 +58,12 @@ def is_apart(socket: Part) -> bool:
 
 def moved(part: Part) -> int:
     """Bytes sent and received, as far as they are known: reports are sorted by it."""
-    return sum(part["counts"][each] or 0 for each in MOVED)
+    return sum([part["counts"][each] or 0 for each in MOVED])
 
 
 def is_silent(part: Part) -> bool:
     """Nothing moved, and all is known."""
-    return all(part["counts"][each] == 0 for each in MOVED)
+    return not any([part["counts"][each] != 0 for each in MOVED])
 
 
 def spliced(part: Part) -> int | None:
@@ -70,7 +74,8 @@ def spliced(part: Part) -> int | None:
 
 def handed(part: Part) -> int | None:
     """Bytes that send took without a copy."""
-    return plus([number(part, "tx_reference"), spliced(part)])
+    reference, pages = number(part, "tx_reference"), spliced(part)
+    return None if reference is None or pages is None else reference + pages
 
 
 def copied_later(part: Part) -> int | None:
@@ -97,7 +102,7 @@ def needless(part: Part) -> int | None:
     if later is None or declined is None or later and meant is None:
         return None
     # A packet that is copied may carry plain bytes beside, or be sent and copied again.
-    return min(later, meant or 0) + declined + sum(number(part, each) or 0 for each in IGNORED)
+    return min(later, meant or 0) + declined + sum([number(part, each) or 0 for each in IGNORED])
 
 
 def copied(part: Part) -> tuple[int | None, int]:
@@ -107,5 +112,5 @@ def copied(part: Part) -> tuple[int | None, int]:
     # What becomes of records of kernel TLS behind the socket is not told.
     known = None not in terms and handed(part) is not None and fate(part, "unknown_bytes") == 0 \
         and not number(part, "tls_carried_bytes")
-    least = sum(each or 0 for each in terms)
+    least = sum([each or 0 for each in terms])
     return (least if known else None), least

@@ -2,7 +2,7 @@
 """The tables of a watch by service, process, socket, control group, remote peer or port."""
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from copyscope.common.tables import most
@@ -47,6 +47,8 @@ class Row:
     cpu_s: float | None = None  # CPU time by samples; None: not sampled
     processes: int = 1
     exact: bool = False  # it shows every digit
+    # Movements that it is of, if it is of processes or sockets.
+    sum: Document = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def shown(self) -> str:
@@ -97,11 +99,12 @@ def figure(value: int | None) -> str:
     return "-" if value is None else bytes_text(value)
 
 
-def row_of(name: str, sockets: int, part: Document) -> Row:
+def row_of(name: str, sockets: int, part: Document, cpu_s: float | None = None,
+           processes: int = 1) -> Row:
     """A row of movements."""
     sent, received = number(part, "accepted_bytes"), number(part, "returned_bytes")
     return Row(name, sockets, moved(part), sent, received, copied(part), uncopied(part),
-               needless(part))
+               needless(part), cpu_s, processes, sum=part)
 
 
 def row_of_figures(name: str, each: Document) -> Row:
@@ -150,9 +153,9 @@ def of_processes(data: Document, by: str) -> list[Row]:
     rows = []
     for name, parts in grouped(data, by).items():
         sums = [each["sum"] for each in parts]
-        row = row_of(name, sum(each["sockets"] for each in sums), added(sums))
         active = len(told_of(parts)) if by == "service" else 1
-        rows.append(replace(row, cpu_s=cpu_of(data, parts), processes=max(active, 1)))
+        rows.append(row_of(name, sum(each["sockets"] for each in sums), added(sums),
+                           cpu_of(data, parts), max(active, 1)))
     return rows
 
 

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
+# Of so many control groups the names stay known: each has processes by the dozen.
+MANY = 4096
 # The folder of a pod, by either driver of kubelet; a static pod has the hash of its file for a UID.
 # The name alone is anybody's: kubelet's are in folders of kubelet's, one for each class but the
 # best, and with systemd the name of a slice begins with those of all above it.
@@ -46,6 +49,7 @@ def pod_of(path: str) -> tuple[str, str, str]:
     return path, "", ""
 
 
+@functools.lru_cache(MANY)
 def container_of(path: str) -> str:
     """The id of the container; "" if it lies in none, or where users name folders."""
     if path.startswith(USERS):
@@ -54,6 +58,7 @@ def container_of(path: str) -> str:
     return found[-1] if found else ""
 
 
+@functools.lru_cache(MANY)
 def unit_of(path: str) -> str:
     """The unit of systemd whose folder lies deepest: nginx.service."""
     found = [part for part in path.split("/") if UNIT.fullmatch(part) and not ALONE.fullmatch(part)]
