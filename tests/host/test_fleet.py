@@ -191,7 +191,7 @@ def test_the_text_answers_which_services_hosts_and_kernels(said):
 def test_the_page_has_the_same_and_fetches_nothing(said):
     page = said[2]
     assert "&#34;a&lt;b&gt;" in page and "<b>" not in page
-    assert not re.search(r'(?:src|href)="(?!data:,)', page) and "<script" not in page
+    assert not re.search(r'(?:src|href)="(?!data:,)', page) and page.count("<script") == 1
     assert page.count("<svg") == 2 and "prefers-color-scheme: dark" in page
     for sentence in said[0].splitlines()[:1]:
         assert sentence in page

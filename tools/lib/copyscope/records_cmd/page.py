@@ -29,13 +29,13 @@ from copyscope.report import (
     watch,
     zero_copy,
 )
-from copyscope.report.figures import added
-from copyscope.report.page import View
 from copyscope.report.tables import MEANING, TLS_LAWS, side, tls_moved
 
 # Of processes, those that moved most.
-MOST_MAPS = 4
+MOST_MAPS = 2
 MOST_STACKS = 10
+# More would make a page of megabytes, in which nobody reads.
+MOST_PROCESSES = 1000
 MOST_SERVICES, MOST_SENTENCES = 10, 3
 COLUMNS = ("sent", "received", "copied", "avoidable", "sockets")
 
@@ -68,19 +68,18 @@ def cells(row: rows.Row) -> list[str]:
     return ["not measured" if (cell := row.cell(each)) == "-" else cell for each in COLUMNS]
 
 
-def service_rows(data: dict[str, Any]) -> list[list[str]]:
-    """What each service moved, those that copied most first, and what that comes to."""
-    parts = rows.grouped(data, "service")
-    return [[row.shown, *cells(row), answers.outcome(added([each["sum"] for each in
-                                                            parts[row.name]]))]
-            for row in rows.rows_of(data, "service") if row.bytes]
+def service_rows(services: list[rows.Row]) -> list[list[str]]:
+    """What each service moved, and what that comes to."""
+    return [[row.shown, *cells(row), answers.outcome(row.sum)] for row in services if row.bytes]
 
 
-def process_rows(data: dict[str, Any]) -> list[list[str]]:
-    """The same of each process, with the verdict that its record has."""
+def process_rows(data: dict[str, Any]) -> dict[str, Any]:
+    """The same of processes, with the verdicts that its record has."""
     verdicts_of = {each["process"]: each["verdict"] for each in data["verdicts"]}
-    return [[row.name, *cells(row), verdicts_of[row.name]]
-            for row in rows.rows_of(data, "process") if row.bytes]
+    found = [row for row in rows.rows_of(data, "process") if row.bytes]
+    return {"processes": [[row.name, *cells(row), verdicts_of[row.name]]
+                          for row in found[:MOST_PROCESSES]],
+            "more_processes": max(0, len(found) - MOST_PROCESSES)}
 
 
 def law_rows(record: Record) -> list[list[str]]:
@@ -121,7 +120,7 @@ def where(record: Record) -> dict[str, Any]:
             "flame": with_names_of_its_own(flame.flame(record), "flame")}
 
 
-def words(record: Record) -> dict[str, Any]:
+def words(record: Record, services: list[rows.Row]) -> dict[str, Any]:
     """What the report says in sentences."""
     if not record.watched:
         return {"sentences": [run_sentence.exact(record)], "more_sentences": [],
@@ -129,7 +128,7 @@ def words(record: Record) -> dict[str, Any]:
                 "refusals": zero_copy.refusals(record), "cpu": [], "cpu_head": "", "sizes": [],
                 "missing": run_missing.texts(record)}
     data = record.data
-    told = answers.sentences(data, View())
+    told = answers.of_services(data, services)
     return {"sentences": [each for said in told[:MOST_SENTENCES] for each in said],
             "more_sentences": [each for said in told[MOST_SENTENCES:] for each in said],
             "head": watch.head(data), "refusals": counts.refused(data),
@@ -140,12 +139,13 @@ def words(record: Record) -> dict[str, Any]:
 
 def page(record: Record, source: Path) -> str:
     """The whole page."""
-    services = service_rows(record.data) if record.watched else []
+    found = rows.rows_of(record.data, "service") if record.watched else []
+    services = service_rows(found)
     told: dict[str, Any] = {
-        "subject": subject(record, services), **words(record), "sites": site_rows(record),
+        "subject": subject(record, services), **words(record, found), "sites": site_rows(record),
         "causes": cause_rows(record), "services": services[:MOST_SERVICES],
         "more_services": services[MOST_SERVICES:], "columns": [*COLUMNS],
-        "processes": process_rows(record.data) if record.watched else [], **where(record),
+        **(process_rows(record.data) if record.watched else {"processes": []}), **where(record),
         # Where nothing moved there is no way to draw.
         "maps": maps(record, source) if services or not record.watched else [],
         "laws": law_rows(record), "foot": run.foot(record)}

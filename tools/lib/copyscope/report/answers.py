@@ -6,10 +6,10 @@ from typing import Any
 
 from copyscope.common.text import bytes_text, share_text
 
-from .figures import added, fate, handed, is_silent, moved, needless, number
+from .figures import fate, handed, is_silent, moved, needless, number
 from .page import BOLD, View, plural, tinted
 from .process_sentence import told
-from .rows import figure, grouped, row_of, told_of
+from .rows import Row, figure, grouped, rows_of, told_of
 from .verdicts import active, refusals, sums_short
 
 Document = dict[str, Any]
@@ -33,11 +33,10 @@ def outcome(part: Document) -> str:
     return "copies all that it sends" if sent else "receives"
 
 
-def of_service(name: str, parts: list[Document]) -> str:
+def of_service(row: Row, parts: list[Document]) -> str:
     """What several processes did together: their own sentences would be alike."""
-    row = row_of(name, 0, added([each["sum"] for each in parts]))
     whole, least = row.copied
-    head = f"{name}, {plural(len(told_of(parts)), 'process')}"
+    head = f"{row.name}, {plural(len(told_of(parts)), 'process')}"
     if row.sent is None and row.received is None:
         return f"{head}: what they moved was not measured."
     amount = bytes_text(least) if whole is None else bytes_text(whole)
@@ -57,24 +56,24 @@ def of_processes(data: Document) -> list[list[str]]:
     return [[of_one(data, *each)] for each in active(data)]
 
 
-def of_services(data: Document, order: str) -> list[list[str]]:
+def of_services(data: Document, services: list[Row]) -> list[list[str]]:
     """Of each service that moved payload, or may have, in the order of the rows."""
     verdicts = {id(process): verdict for process, verdict
                 in zip(data["processes"], data["verdicts"])}
-    found: list[tuple[Any, list[str]]] = []
-    for name, parts in grouped(data, "service").items():
-        parts = [each for each in parts if not is_silent(each["sum"])]
+    found, of_row = [], grouped(data, "service")
+    for row in services:
+        parts = [each for each in of_row[row.name] if not is_silent(each["sum"])]
+        apart = sorted(parts, key=lambda each: -moved(each["sum"]))
         if parts:
-            place = row_of(name, 0, added([each["sum"] for each in parts])).place(order)
-            apart = sorted(parts, key=lambda each: -moved(each["sum"]))
-            found.append((place, [of_service(name, parts)] if len(parts) > TOLD_APART else
-                          [of_one(data, each, verdicts[id(each)]) for each in apart]))
-    return [said for _, said in sorted(found)] or of_processes(data)
+            found.append([of_service(row, parts)] if len(parts) > TOLD_APART else
+                         [of_one(data, each, verdicts[id(each)]) for each in apart])
+    return found or of_processes(data)
 
 
 def sentences(data: Document, view: View) -> list[list[str]]:
     """Of each service, which may have several; of each process where rows are not services."""
-    return of_services(data, view.sort) if view.by == "service" else of_processes(data)
+    return of_services(data, rows_of(data, "service", view.sort)) if view.by == "service" \
+        else of_processes(data)
 
 
 def lines(data: Document, view: View) -> list[str]:
