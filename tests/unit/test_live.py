@@ -52,7 +52,7 @@ def test_a_live_view_has_a_head_rows_and_its_keys():
 
 
 def test_lines_that_do_not_depend_on_the_watch_fit_80_columns():
-    assert max(map(len, [live.KEYS, live.KEYS_OF_ROW, live.KEYS_OF_FILTER, *live.HELP])) <= 80
+    assert max(map(len, [live.KEYS, live.TURN + live.KEYS_OF_ROW, live.KEYS_OF_FILTER, *live.HELP])) <= 80
     assert set(live.HELP) <= set(lines(keys="?")) and live.HELP[0] not in lines(keys="??")
 
 
@@ -103,6 +103,19 @@ def socket(remote: str, sent: int, **more: object) -> dict:
     figures = {key: value for key, value in ROW.items() if key not in ("name", "sockets")}
     return {**figures, "pid": 812, "comm": "nginx", "uid": 0, "cgroup": None, "local": "10.0.0.9:80", "remote": remote,
             "sent_bytes": sent, "copied_bytes": sent, "copied_least_bytes": sent, **more}
+
+
+def test_what_a_row_is_made_of_is_turned_where_a_screen_is_too_low():
+    more = {"rows": [{**ROW, **watches.moved(9, 0, tx_copy=9), "causes": []}], "sockets_further": 0,
+            "sockets": [socket(f"10.0.0.1:{port}", port) for port in range(1, 6)]}
+    whole = lines(100, keys="\r", **more)
+    assert whole[-1] == live.KEYS_OF_ROW
+    # A turn after the last page is the first one again, and another row begins with it.
+    pages = [lines(14, keys="\r" * turns, **more) for turns in range(1, 9)]
+    assert all(each[-1] == live.TURN + live.KEYS_OF_ROW and len(each) <= 14 for each in pages)
+    number = next(at for at in range(1, 8) if pages[at] == pages[0])
+    assert [line for each in pages[:number] for line in each[6:-2]] == whole[6:-2]
+    assert lines(14, keys="\r\rj", **more) == pages[0]
 
 
 def test_a_row_is_made_of_sites_causes_processes_peers_sockets_and_sizes():

@@ -35,6 +35,7 @@ class Chosen:
     is_typing: bool = False  # keys are letters of the filter
     row: str = ""           # the name of the row that is marked; "": none
     is_detail: bool = False  # what it is made of fills the screen
+    turned: int = 0         # how often the reader asked for more of that
     is_help: bool = False
 
     def fits(self, name: str) -> bool:
@@ -56,7 +57,7 @@ class Chosen:
         if self.is_help:
             self.is_help = False
         elif self.is_detail:
-            self.is_detail = False
+            self.is_detail, self.turned = False, 0
         elif self.filter:
             self.filter = ""
         else:
@@ -64,6 +65,7 @@ class Chosen:
 
     def move(self, by: int, names: list[str]) -> None:
         """Mark a row further down or up; the first or the last one if none is marked."""
+        self.turned = 0
         if names:
             last = len(names) - 1
             at = names.index(self.row) if self.row in names else -1 if by > 0 else len(names)
@@ -75,8 +77,11 @@ class Chosen:
             self.type(key)
         elif key == "/":
             self.is_typing, self.is_detail, self.is_help = True, False, False
+            self.turned = 0
         elif key in MOVES:
             self.move(MOVES[key], names)
+        elif key == ENTER and self.is_detail:
+            self.turned += 1
         elif key == ENTER:
             self.row = self.row if self.row in names else (names or [""])[0]
             self.is_detail = bool(self.row)

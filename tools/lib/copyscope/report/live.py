@@ -19,6 +19,7 @@ MARKED, AVOIDABLE = "\x1b[7m", "\x1b[31m"
 MARK = ">"
 KEYS = "? keys | / filter | up, down, enter: one row | space pauses | q ends"
 KEYS_OF_FILTER = "enter: keep the filter | escape: all rows"
+TURN = "enter: more | "
 KEYS_OF_ROW = "escape: all rows | up, down: another row | space pauses | q ends"
 HELP = [
     "up, down, j, k       mark a row           enter   what it is made of",
@@ -127,16 +128,19 @@ class Page:
         chosen, found = self.chosen, self.told["interval"]
         short = sums_short(found["sums_short"])
         top = [*self.head(width), *short, ""]
-        keys = KEYS
+        keys, room = KEYS, max(1, height - len(top) - 2)
         if chosen.is_help:
             body = HELP
         elif chosen.is_detail:
             body = [*Tinted.of(BOLD, [f"{chosen.row}, in each second"]),
-                    *self.went(chosen.row, width), *live_row.lines(found, chosen.row, height)]
-            keys = KEYS_OF_ROW
+                    *self.went(chosen.row, width)]
+            parts, fits = live_row.lines(found, chosen.row, height), max(1, room - len(body))
+            pages = -(-len(parts) // fits)
+            begin = chosen.turned % max(pages, 1) * fits
+            body += parts[begin:begin + fits]
+            keys = f"{TURN}{KEYS_OF_ROW}" if pages > 1 else KEYS_OF_ROW
         else:
             body = self.row_lines(width, height - LINES_AROUND - len(short))
         if chosen.is_typing:
             keys = f"/{chosen.filter}_  {KEYS_OF_FILTER}"
-        room = max(1, height - len(top) - 2)
         return [*top, *body[:room], "", keys]
