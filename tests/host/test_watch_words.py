@@ -46,7 +46,7 @@ def test_whom_to_watch_must_be_said_once():
     (["--netns", "self"], "--netns 'self'"), (["--port", "65536"], "from 1 to 65535"),
     (["--all", "--seconds", "0"], "--seconds '0'"), (["--all", "--interval", "0.01"], "0.1 is the least"),
     (["--all", "--interval", "3", "--seconds", "2"], "longer than --seconds"),
-    (["--all", "--by", "thread"], "must be one of service socket process cgroup peer port"),
+    (["--all", "--by", "thread"], "threads share sockets"), (["--all", "--by", "pid"], "must be one of service socket process cgroup peer port"),
     (["--all", "--books", "both"], "must be one of sequence calls"),
     (["--all", "--backend", "kprobe"], "must be one of auto trampoline tracepoint"),
     (["--all", "--top", "0"], "--top '0'"), (["--all", "--json", ""], "--json names no file"),

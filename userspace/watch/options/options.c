@@ -388,6 +388,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_interval(o, arg);
 		break;
 	case KEY_BY:
+		if (!strcmp(arg, "thread"))
+			options_fail("%s", "--by thread: threads share sockets, so that no bytes are one thread's; --cpu tells their CPU time");
 		o->rows = options_one_of(watch_rows_names, arg, "--by '%s'");
 		break;
 	case KEY_SORT:
