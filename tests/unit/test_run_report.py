@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from copyscope.compare import rows
 from copyscope.dispatch import run as dispatch
 from copyscope.report import run, run_sentence
 from copyscope.report.look import asked, look_of
@@ -48,6 +49,8 @@ def test_a_run_of_replies_counts_them_alone_as_compare_does():
     assert any(re.match(r"tx_reference +[\d.]+ k?B +1\.000 ", line) for line in said), said
     assert not any(re.match(r"tx_copy +\S+ \S?B ", line) for line in said) and "replies alone" in " ".join(said)
     assert run.share_of(record, 600 * len(senders)) == "1.000"
+    data["causes"][0].update(bytes=600 * len(senders))
+    assert [*rows.shares(as_records([data])).values()] == [1.0]
 
 
 def refused() -> dict:

@@ -14,6 +14,7 @@ from copyscope.records import copies
 from copyscope.records.copies import Amount
 from copyscope.records.reply import reply_alone
 from copyscope.records.run_record import ENDS, Record
+from copyscope.report.run import accepted
 from copyscope.runs import pairs
 
 from .sides import Match, in_turns
@@ -215,15 +216,14 @@ def sites(match: Match) -> list[SiteRow]:
 
 
 def shares(runs: list[Record]) -> dict[tuple[str, str, str], float]:
-    """By cause, site and remedy: bytes per byte that the senders' calls accepted."""
-    accepted = sum(record.workload("accepted_bytes") or record.at("counts.accepted_bytes") or 0
-                   for record in runs)
+    """By cause, site and remedy: bytes per byte that send accepted, as their reports have it."""
+    whole = sum(accepted(record) for record in runs)
     found: dict[tuple[str, str, str], float] = {}
     for record in runs:
         # A send that was refused has no bytes: see refused().
         for cause in (each for each in record.at("causes") if each["bytes"] is not None):
             key = cause["cause"], cause["site"], cause["remedy"] or ""
-            found[key] = found.get(key, 0.0) + cause["bytes"] / (accepted or 1)
+            found[key] = found.get(key, 0.0) + cause["bytes"] / (whole or 1)
     return found
 
 
