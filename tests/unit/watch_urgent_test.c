@@ -70,3 +70,28 @@ TEST(test_urgent_bytes_that_a_hook_counted_are_in_no_copy_and_in_each_law_of_rec
 	assert_false(s.moved.counts_known >> COUNT_returned_bytes & 1);
 	assert_false(watch_law_sides(WATCH_LAW_receives, &s, &book, &hooked).known);
 }
+
+/* Nothing was returned, and the byte that was unread is gone: a receive skipped it, or returned it before its turn. */
+TEST(test_an_urgent_byte_that_left_alone_breaks_no_law_of_receives)
+{
+	struct watch_book book = received();
+	struct watch_hooked hooked = all_hooks;
+	struct watch_socket s;
+
+	hooked.calls = hooked.rx_calls = hooked.trampolines = hooked.urgent = true;
+	book.slot.recvs_returned = book.slot.rx_settled = book.rx_copied = 0;
+	book.opened.unread = book.opened.urgent_due = 1;
+	book.now.received = book.opened.received;
+	book.urgent.unsure = 1;
+	watch_socket_fill(&s, &book, &hooked);
+	assert_false(watch_law_sides(WATCH_LAW_receive_queue, &s, &book, &hooked).known);
+	assert_false(watch_law_sides(WATCH_LAW_receives, &s, &book, &hooked).known);
+	/* A hook saw a receive skip it. */
+	book.urgent = (struct watch_urgent){ .skipped = 1 };
+	watch_socket_fill(&s, &book, &hooked);
+	assert_true(watch_law_sides(WATCH_LAW_receive_queue, &s, &book, &hooked).known);
+	/* Nothing took it. */
+	book.urgent.skipped = 0;
+	watch_socket_fill(&s, &book, &hooked);
+	assert_true(watch_law_sides(WATCH_LAW_receive_queue, &s, &book, &hooked).left == 1);
+}

@@ -58,6 +58,7 @@ static struct watch_sides sides_of_receive_queue(const struct watch_socket *s, c
 	/* A site that is not known has no bytes there. */
 	const struct sides moved = law_sides(LAW_receive, &m->books);
 	uint64_t taken = moved.right - m->count[COUNT_peeked_bytes];
+	struct watch_sides sides = { .known = true };
 
 	if (book->flags & WATCH_TORN)
 		return watch_not_known("it was read without its lock, in a network namespace that was not entered");
@@ -71,18 +72,16 @@ static struct watch_sides sides_of_receive_queue(const struct watch_socket *s, c
 		return watch_not_known("a receive may have been under way when the window opened, which had taken bytes before");
 	if (!(m->sites_known & 1u << SITE_rx_copy) || !(m->sites_known & 1u << SITE_rx_discard))
 		return watch_not_known("copies to readers or discards were not counted");
-	if (moved.left != moved.right && watch_urgent_is_unknown(book, hooked))
-		return watch_not_known("an urgent byte was read before its turn, or never");
 	if (moved.right < moved.left && !hooked->rx_calls)
 		return watch_not_known("bytes left without a copy: how many is derived from this law");
-	if (watch_tls_receives(book, hooked))
-		return sides_of_plaintext(taken, book, hooked);
 	/* What earlier lives of the socket lost with their queues was never taken. */
-	return (struct watch_sides){
-		.known = true,
-		.left = from.unread + book->past_returned + to.received - from.received,
-		.right = taken + watch_urgent_left(book, hooked) + to.unread,
-	};
+	sides.left = from.unread + book->past_returned + to.received - from.received;
+	sides.right = taken + watch_urgent_left(book, hooked) + to.unread;
+	if (watch_tls_receives(book, hooked))
+		sides = sides_of_plaintext(taken, book, hooked);
+	if (sides.left != sides.right && watch_urgent_is_unknown(book, hooked))
+		return watch_not_known("an urgent byte was read before its turn, or never");
+	return sides;
 }
 
 /* Each packet left once. */
@@ -264,7 +263,10 @@ static struct watch_sides sides_of_receives(const struct watch_socket *s, const 
 	if (hooked->calls && copies_are_unsettled(book))
 		return watch_not_known(COPIED_ODDLY);
 	sides = sides_of_calls(s, book, hooked, returned, by_calls + m->passed_bytes);
-	return sides.known && sides.left != sides.right && why ? watch_not_known(why) : sides;
+	/* A count that is not known is 0, which may be what the other side is. */
+	if (sides.known && why && (sides.left != sides.right || !(m->counts_known >> COUNT_returned_bytes & 1)))
+		return watch_not_known(why);
+	return sides;
 }
 
 /* Datagrams. Each passes a place once or never. */
