@@ -284,7 +284,7 @@ static uint64_t unmet(const struct watch_gauges *now, uint32_t next)
 /* All sockets that have a book, and how many there are: see bpf/include/census.bpf.h. What is closed, of UDP or in a
  * namespace of others is looked for if a book is left, or may be: that walk may pass every descriptor of the machine, and may
  * miss some where others leave the table of books. */
-static int walk_books(struct engine *p, void (*take)(void *arg, const void *item), void *arg)
+static int walk_books(struct engine *p, struct reader *reader)
 {
 	volatile struct watch_gauges *sums = &p->skel->bss->watch_gauges;
 	uint32_t next = p->skel->bss->census_next + 1;
@@ -296,11 +296,11 @@ static int walk_books(struct engine *p, void (*take)(void *arg, const void *item
 	sums->begun_lately[next & 1] = sums->ended_lately[next & 1] = 0;
 	__atomic_store_n(&p->skel->bss->census_next, next, __ATOMIC_SEQ_CST);
 	sums->met = sums->ended_after = 0;
-	err = walk_namespaces(p, take, arg);
+	err = walk_namespaces(p, hand_over, reader);
 	now = gauges_at_rest(p);
 	left = unmet(&now, next) || now.begun != before.begun || now.ended != before.ended;
 	for (int i = 0; i < WALKS_MOST && left && !err; i++) {
-		err = walk(p->closed, sizeof(struct watch_book), take, arg);
+		err = walk(p->closed, sizeof(struct watch_book), hand_over, reader);
 		now = gauges_at_rest(p);
 		left = unmet(&now, next);
 	}
@@ -311,11 +311,11 @@ static int walk_books(struct engine *p, void (*take)(void *arg, const void *item
 /* A socket may begin or end in the middle of a step, which another census shows. */
 static int walk_books_again(struct engine *p, struct reader *reader)
 {
-	int err = walk_books(p, hand_over, reader);
+	int err = walk_books(p, reader);
 
 	for (int i = 0; i < CENSUSES_MOST && p->unseen_ends && !err; i++) {
 		usleep(CENSUS_PAUSE_US);
-		err = walk_books(p, hand_over, reader);
+		err = walk_books(p, reader);
 	}
 	return err;
 }
