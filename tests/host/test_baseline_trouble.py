@@ -283,7 +283,8 @@ def test_however_it_ends_nothing_is_left(name, number, tmp_path):
                           stderr=subprocess.PIPE) as running:
         # Long enough to be in the middle: the whole row takes far longer.
         time.sleep(1.5)
-        assert running.poll() is None and len(marked(mark)) > 1
+        processes.wait_until(lambda: len(marked(mark)) > 1)
+        assert running.poll() is None
         running.send_signal(number)
         _, said = running.communicate(timeout=60)
     if number != signal.SIGKILL:
