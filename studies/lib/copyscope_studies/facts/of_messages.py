@@ -9,7 +9,8 @@ from .fact import OURS, Fact, run, unknown
 from .tracepoints import Hit, Tracepoint, reach_tracefs
 
 SIZES, FIELDS = (64, 512, 4096, 65536), 8
-SECONDS = 0.2
+# A busy machine may run nobody who reads a message before the workload ends.
+TRIES_S = (0.2, 1.0, 5.0)
 CALLS = "syscalls/sys_enter_sendmsg"
 # One send of many: each has the same fields.
 PERIOD = 50
@@ -57,7 +58,6 @@ def of_size(size: int) -> Fact:
     """How many fields of a message of this size lie apart."""
     words = f"A2 {size} 1 --path lo"
     how = f"{CALLS} and the sender's memory while trace_run {words} ran without probes"
-    calls = Tracepoint(CALLS, OURS, PERIOD)
     found: list[tuple[int, int]] = []
 
     def look() -> None:
@@ -65,11 +65,15 @@ def of_size(size: int) -> Fact:
         if not found:
             found.extend(of_hits(hits[-4:], size))
 
-    try:
-        with calls:
-            run(words, SECONDS, look)
-    finally:
-        calls.close()
+    for seconds in TRIES_S:
+        calls = Tracepoint(CALLS, OURS, PERIOD)
+        try:
+            with calls:
+                run(words, seconds, look)
+        finally:
+            calls.close()
+        if found:
+            break
     if not found:
         return unknown([means(size)], how, "no message of the workload could be read")[0]
     return Fact(*means(size)[:2], apart(found), means(size)[2], how)
