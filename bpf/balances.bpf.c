@@ -126,11 +126,16 @@ static __always_inline void holder_apply(struct watch_book *book)
 }
 
 /* Nonzero: there is no room, and the kernel has the program walk over this one again. */
+static __always_inline long book_write(struct watch_book *book, struct seq_file *seq)
+{
+	return book_is_ours(book) ? bpf_seq_write(seq, book, sizeof(*book)) : 0;
+}
+
 static __always_inline long book_report(struct watch_book *book, struct seq_file *seq)
 {
 	ours_note(book);
 	counts_take(book);
-	return book_is_ours(book) ? bpf_seq_write(seq, book, sizeof(*book)) : 0;
+	return book_write(book, seq);
 }
 
 static __always_inline int walk_socket(struct bpf_iter__tcp *ctx, bool tls)
@@ -204,7 +209,7 @@ static __always_inline long datagrams_walk(struct sock *sk, struct watch_book *b
 	datagram_reading(book, sk);
 	holder_apply(book);
 	ours_note(book);
-	return book_is_ours(book) ? bpf_seq_write(seq, book, sizeof(*book)) : 0;
+	return book_write(book, seq);
 }
 
 /* Those in namespaces that we did not enter are read as they stand. Nonzero as above. */
