@@ -16,7 +16,7 @@ from helpers.names import TABLES
 from helpers.workload import client, run_plain, server
 
 SHARING = [row["name"] for row in TABLES["variants"] if row["name"] not in (
-    "A3-unreaped", "A3-aligned-unreaped", "A3-reuse", "uring-zc-sqpoll", "udp", "udp-zc")
+    "A3-unreaped", "A3-aligned-unreaped", "A3-reuse", "uring-zc-sqpoll", "udp", "udp-each", "udp-zc")
     and not row["name"].startswith("ktls") and not row["name"].startswith("uring")]
 RINGS = ["A1-plain", "uring", "uring-zc", "uring-zc-fixed"]
 COLUMNS = ("way", "wall_ns", "sender_ns", "receiver_ns", "lost_bytes")
@@ -78,7 +78,7 @@ def test_rings_take_turns_with_a_send():
 
 @pytest.mark.parametrize("size", [64, 8192])
 def test_datagrams_take_turns(size):
-    ways = ["udp", "udp-zc"]
+    ways = ["udp", "udp-each", "udp-zc"]
     sender, receiver = turns(ways, size, 1, "--datagrams")
     check(ways, sender, receiver, size, 1)
     # The two words that follow each other on the connection beside are not held back until the first is acknowledged.

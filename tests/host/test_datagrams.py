@@ -13,6 +13,7 @@ pytestmark = records.needs_root
 
 BYTES, MESSAGES = 65536, 40
 PAYLOAD = BYTES * MESSAGES
+SEVERAL = 67 * 1423
 # It has room for the pieces of some packets that are cut, and for no packet that is not.
 REFUSING = "tbf rate 20mbit burst 3000 limit 30000"
 
@@ -53,13 +54,30 @@ def test_without_the_hook_of_drops_the_law_end_to_end_is_not_tested():
 
 
 @pytest.mark.parametrize("size", [8, 4093, 65507, 65508, "1M"])
-@pytest.mark.parametrize("variant", ["udp", "udp-zc"])
+@pytest.mark.parametrize("variant", ["udp", "udp-each", "udp-zc"])
 def test_any_size_arrives_whole(variant, size):
     with server(variant, size, "--clients", 2, "--messages", 7, "--json") as sender:
         with client(sender, size, 2, "--datagrams", "--json") as receiver:
             a, b = sender.totals(), receiver.totals()
     assert a["accepted_bytes"] == b["received_bytes"] == 7 * a["bytes"]
     assert b["content_errors"] == 0 and a["zerocopy_sends"] == a["completions"]
+
+
+@pytest.mark.parametrize("variant, sends", [("udp", 2), ("udp-each", 67)])
+def test_a_message_goes_in_datagrams_of_the_size_that_was_asked_for(variant, sends):
+    """67 of 1,423 bytes, of which one send carries 46 with UDP_SEGMENT; the receiver takes each by itself."""
+    with server(variant, SEVERAL, "--clients", 1, "--messages", 23, "--datagram", 1423, "--json") as sender:
+        with client(sender, SEVERAL, 1, "--datagrams", "--behaviours", "no-gro", "--json") as receiver:
+            a, b = sender.totals(), receiver.totals()
+    assert a["accepted_bytes"] == b["received_bytes"] == 23 * SEVERAL and not b["content_errors"]
+    assert (a["send_calls"], b["recv_calls"]) == (23 * sends, 23 * 67)
+
+
+def test_a_run_says_of_what_size_its_datagrams_were():
+    record = records.run_record("udp", SEVERAL, 1, "--messages", 23, "--datagram", 1423, "--behaviours", "no-gro", "--path", "lo")
+    work = record["experiment"]["workload"]
+    assert record["counts"]["accepted_bytes"] == 23 * SEVERAL == work["received_bytes"]
+    assert work["datagram_bytes"] == 1423 and not records.laws_with(record, "broken")
 
 
 def test_a_device_that_cannot_gather_copies_in_the_call_what_asked_for_zero_copy():

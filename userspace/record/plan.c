@@ -136,6 +136,8 @@ const char *plan_fault(const struct workload_plan *p)
 	fault = variant_fault(variant_traits(p->variant), !strcmp(p->pattern, "rr"), p->readers, p->receiver);
 	if (fault)
 		return fault;
+	if (p->datagram_bytes > DATAGRAM_BYTES_MAX || (p->datagram_bytes && !plan_sends_datagrams(p)))
+		return "bytes of a datagram out of range";
 	if (p->behaviours >> BEHAVIOUR_COUNT)
 		return "unknown behaviour";
 	if (p->readers && behaviours_want_messages(p->behaviours))

@@ -21,6 +21,7 @@ struct workload_plan {
 	char alternate[192];	/* their names, with commas; empty: none do */
 	int block_ms;		/* then: about how long a turn is */
 	uint64_t answer_every;	/* then: messages after which the receiver answers; 0: only after a turn */
+	uint64_t datagram_bytes;	/* by UDP: the payload of each datagram; 0: what the route's MTU carries */
 	char pattern[16];
 	char receiver[16];
 	uint64_t bytes;

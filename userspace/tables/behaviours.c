@@ -63,6 +63,8 @@ const char *behaviours_fault(unsigned int set, unsigned int variant_traits)
 		       "SO_ZEROCOPY";
 	if (has_any(set, BEHAVIOUR_AT_ONCE) && reads)
 		return "fresh-message and reuse-at-once are not for variants that read completions";
+	if (has_any(set, BEHAVIOUR_DATAGRAMS) && !(variant_traits & VARIANT_DATAGRAMS))
+		return "no-gro is for variants that send by UDP";
 	if (set & BEHAVIOUR_BIT(fresh_message) && set & BEHAVIOUR_BIT(reuse_at_once))
 		return "fresh-message leaves no memory for reuse-at-once";
 	if (set & BEHAVIOUR_BIT(end_on_enobufs) && set & BEHAVIOUR_BIT(sleep_on_enobufs))

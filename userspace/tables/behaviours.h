@@ -10,6 +10,7 @@ enum behaviour_trait {
 	BEHAVIOUR_OF_RECEIVER = 2,	/* it needs a receiver of whole messages */
 	BEHAVIOUR_ZEROCOPY = 4,		/* for variants that set SO_ZEROCOPY alone */
 	BEHAVIOUR_AT_ONCE = 8,		/* not for variants that read completions */
+	BEHAVIOUR_DATAGRAMS = 16,	/* for variants that send by UDP alone */
 };
 
 /* X(symbol, name, traits, meaning): off unless a run asks for it. */
@@ -26,7 +27,9 @@ enum behaviour_trait {
 	X(end_on_enobufs, "end-on-enobufs", BEHAVIOUR_OF_SENDER | BEHAVIOUR_ZEROCOPY,         \
 	  "a send that gets ENOBUFS ends its connection")                                     \
 	X(sleep_on_enobufs, "sleep-on-enobufs", BEHAVIOUR_OF_SENDER | BEHAVIOUR_ZEROCOPY,     \
-	  "after ENOBUFS sleep 1 us and send again")
+	  "after ENOBUFS sleep 1 us and send again")                                          \
+	X(no_gro, "no-gro", BEHAVIOUR_OF_RECEIVER | BEHAVIOUR_DATAGRAMS,                      \
+	  "the receiver takes each datagram by itself, without UDP_GRO")
 
 #define BEHAVIOUR_ENUM(symbol, name, traits, meaning) BEHAVIOUR_##symbol,
 enum behaviour { BEHAVIOURS(BEHAVIOUR_ENUM) BEHAVIOUR_COUNT };

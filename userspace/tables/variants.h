@@ -85,6 +85,8 @@ enum variant_trait {
 	  "as uring-zc, a thread of the kernel's submits (SQPOLL)") \
 	X(udp, "udp", "send() by UDP",                                               \
 	  VARIANT_DATAGRAMS, "send() of one buffer by UDP")                          \
+	X(udp_each, "udp-each", "send() by UDP for each datagram",                   \
+	  VARIANT_DATAGRAMS, "as udp, one send() for each datagram")                 \
 	X(udp_zc, "udp-zc", "MSG_ZEROCOPY by UDP",                                   \
 	  VARIANT_REFERENCES | VARIANT_DATAGRAMS, "as udp, MSG_ZEROCOPY")              \
 	X(a1_file, "A1-file", "read() and send()",                                   \
@@ -104,6 +106,9 @@ const char *variant_call(const char *name);
 
 /* The name that is meant by one in letters of either case, or NULL. */
 const char *variant_meant(const char *name);
+
+/* The longest payload of a datagram, of IPv4. */
+enum { DATAGRAM_BYTES_MAX = 65535 - 20 - 8 };
 
 /* Of memory that is registered, which RLIMIT_MEMLOCK counts: often 8 MiB for all of a user's. */
 enum { REGISTERED_BYTES = 1 << 20, REGISTERED_MOST = 256 };

@@ -265,7 +265,7 @@ static int prepare(struct connection *connection, const struct settings *setting
 	unsigned int traits = settings->receiver->row->traits;
 
 	if (settings->datagrams)
-		return datagrams_open(connection);
+		return datagrams_open(connection, &settings->datagram_manner);
 	return traits & RECEIVER_TLS ? connection_begin_tls(connection, false, traits & RECEIVER_TLS_OLD) : 0;
 }
 

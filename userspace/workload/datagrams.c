@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 
 #include "userspace/common/clock.h"
+#include "userspace/tables/variants.h"
 #include "userspace/workload/stream/endpoint.h"
 #include "userspace/workload/stream/stop.h"
 #include "userspace/workload/stream/transfer.h"
@@ -113,7 +114,7 @@ static enum outcome send_failed(struct sender *sender, size_t bytes, uint64_t *a
 	return transfer_errno(connection, "send");
 }
 
-enum outcome datagrams_send(struct sender *sender, struct message *message)
+static enum outcome send_in(struct sender *sender, struct message *message, const size_t *most_bytes)
 {
 	bool zerocopy = sender->manner.variant->row->traits & VARIANT_SO_ZEROCOPY;
 	struct connection *connection = sender->connection;
@@ -123,7 +124,7 @@ enum outcome datagrams_send(struct sender *sender, struct message *message)
 	uint64_t alone_since_ns = 0;
 
 	while (left && outcome == OUTCOME_OK) {
-		size_t bytes = left < connection->send_bytes ? left : connection->send_bytes;
+		size_t bytes = left < *most_bytes ? left : *most_bytes;
 		uint64_t cost = cost_of(bytes, connection->datagram_bytes);
 		ssize_t sent;
 
@@ -143,6 +144,17 @@ enum outcome datagrams_send(struct sender *sender, struct message *message)
 		alone_since_ns = 0;
 	}
 	return outcome;
+}
+
+enum outcome datagrams_send(struct sender *sender, struct message *message)
+{
+	/* A send that is refused makes those after it shorter. */
+	return send_in(sender, message, &sender->connection->send_bytes);
+}
+
+enum outcome datagrams_send_each(struct sender *sender, struct message *message)
+{
+	return send_in(sender, message, &sender->connection->datagram_bytes);
 }
 
 struct arrivals {

@@ -130,7 +130,7 @@ static void server_admit(struct run *run, int fd, unsigned int listener)
 		run->failed = true;
 		return;
 	}
-	if (settings->datagrams && datagrams_open(connection)) {
+	if (settings->datagrams && datagrams_open(connection, &settings->datagram_manner)) {
 		connection_destroy(connection);
 		run->failed = true;
 		return;

@@ -15,7 +15,6 @@
 #include "userspace/common/numbers.h"
 #include "userspace/tables/release.h"
 #include "userspace/tables/variants.h"
-#include "userspace/workload/stream/endpoint.h"
 #include "userspace/workload/stream/fail.h"
 
 /* Numbers of the command line: a bad one ends the program. */
@@ -65,7 +64,7 @@ enum option_key {
 	KEY_ADDRESS = 256, KEY_PORT, KEY_PATTERN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS,
 	KEY_CLIENTS, KEY_MAX_CLIENTS, KEY_READERS, KEY_JSON, KEY_READY_FD, KEY_GO_FD,
 	KEY_PATIENCE, KEY_FROM, KEY_CHECK, KEY_COUNT_FIN,
-	KEY_BEHAVIOURS, KEY_GUEST_MARKER, KEY_DATAGRAMS,
+	KEY_BEHAVIOURS, KEY_GUEST_MARKER, KEY_DATAGRAMS, KEY_DATAGRAM,
 	KEY_ALTERNATE, KEY_BLOCK, KEY_ANSWER_EVERY, KEY_IN_BLOCKS, KEY_SENDERS, KEY_LISTENERS, KEY_CPUS,
 };
 
@@ -120,6 +119,7 @@ static const struct argp_option server_options[] = {
 	{ "block", KEY_BLOCK, "MS", 0, "how long an end works in a turn, about: 1 to 1000 ms (default 3)", 2 },
 	{ "answer-every", KEY_ANSWER_EVERY, "N", 0,
 	  "with --alternate: wait for the receiver's answer behind every N messages (default: of a turn alone)", 2 },
+	{ "datagram", KEY_DATAGRAM, "BYTES", 0, "by UDP: of each datagram (default: what the route's MTU carries)", 2 },
 	{ 0, 0, 0, 0, "Who:", 3 },
 	{ "clients", KEY_CLIENTS, "T", 0, "serve exactly T clients, then end", 3 },
 	{ "max-clients", KEY_MAX_CLIENTS, "K", 0, "close one more than K at once (default 64)",
@@ -138,7 +138,7 @@ static const struct argp_option client_options[] = {
 	{ 0, 0, 0, 0, "How to receive:", 3 },
 	{ "receiver", KEY_RECEIVER, "NAME", 0,
 	  "one of: " RECEIVER_NAMES "(default recv)", 3 },
-	{ "datagrams", KEY_DATAGRAMS, 0, 0, "from a server that sends by UDP (udp, udp-zc)", 3 },
+	{ "datagrams", KEY_DATAGRAMS, 0, 0, "from a server that sends by UDP (udp and the like)", 3 },
 	{ "in-blocks", KEY_IN_BLOCKS, 0, 0, "from a server whose variants take turns (--alternate)", 3 },
 	{ "readers", KEY_READERS, "N", 0,
 	  "instead: N threads share each socket and recv() whatever comes, unchecked", 3 },
@@ -239,6 +239,10 @@ static error_t amount_parse(int key, const char *text, struct draft *draft)
 		return 0;
 	case KEY_SENDERS:
 		settings->senders = number_parse("--senders", text, NUMBER_WITH_SUFFIX, 1, THREADS_MAX);
+		return 0;
+	case KEY_DATAGRAM:
+		settings->datagram_manner.most_bytes =
+			number_parse("--datagram", text, NUMBER_WITH_SUFFIX, 1, DATAGRAM_BYTES_MAX);
 		return 0;
 	case KEY_LISTENERS:
 		settings->listeners = number_parse("--listeners", text, NUMBER_PLAIN, 1, LISTENERS_MAX);
@@ -452,6 +456,9 @@ static void datagrams_complete(struct settings *settings)
 	const char *fault;
 
 	settings->datagrams |= traits & VARIANT_DATAGRAMS;
+	settings->datagram_manner.each_alone = settings->behaviours & BEHAVIOUR_BIT(no_gro);
+	if (settings->datagram_manner.most_bytes && !settings->datagrams)
+		usage_error("--datagram is of variants that send by UDP: udp, udp-each, udp-zc");
 	fault = variant_fault(settings->datagrams ? VARIANT_DATAGRAMS : 0, settings->pattern == PATTERN_RR,
 			      settings->readers, settings->receiver->row->name);
 	if (fault)

@@ -12,6 +12,7 @@
 #include "userspace/tables/behaviours.h"
 #include "userspace/tables/blocks.h"
 #include "userspace/workload/receiver.h"
+#include "userspace/workload/stream/endpoint.h"
 #include "userspace/workload/variant.h"
 
 #define BYTES_MIN 8
@@ -50,6 +51,7 @@ struct settings {
 	bool count_fin;          /* a fault for tests */
 	bool guest_marker;               /* tell the emulator's plugin whose threads these are */
 	bool datagrams;          /* they carry the messages, beside a connection that tells of begin and end */
+	struct datagram_manner datagram_manner; /* then */
 	uint64_t patience_ns;    /* how long nothing may move; 0: for ever */
 	int ready_fd, go_fd;     /* -1: not given */
 };

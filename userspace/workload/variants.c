@@ -151,6 +151,7 @@ VARIANT(uring_zc, true, message_alloc_contiguous, by_ring, ring_notified)
 VARIANT(uring_zc_fixed, true, message_alloc_contiguous, by_ring, ring_notified)
 VARIANT(uring_zc_sqpoll, true, message_alloc_contiguous, by_ring, ring_notified)
 VARIANT(udp, false, message_alloc_contiguous, datagrams_send, NULL)
+VARIANT(udp_each, false, message_alloc_contiguous, datagrams_send_each, NULL)
 VARIANT(udp_zc, true, message_alloc_contiguous, datagrams_send, zerocopy_reap)
 VARIANT(a1_file, false, message_alloc_file_staged, read_and_send, NULL)
 

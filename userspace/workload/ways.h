@@ -49,6 +49,9 @@ void splices_close(struct receiver *receiver);
 /* By datagrams, and with MSG_ZEROCOPY if the variant asks for it. */
 enum outcome datagrams_send(struct sender *sender, struct message *message);
 
+/* The same, with a send() for each datagram. */
+enum outcome datagrams_send_each(struct sender *sender, struct message *message);
+
 /* Receives datagrams and checks them, until the sender has ended and no more arrive; or until @most_bytes are there, or
  * have been lost. */
 #define DATAGRAMS_ALL UINT64_MAX

@@ -10,6 +10,7 @@
 
 #include "userspace/common/clock.h"
 #include "userspace/common/numeric_address.h"
+#include "userspace/tables/variants.h"
 #include "userspace/workload/stream/connection.h"
 #include "userspace/workload/stream/endpoint.h"
 #include "userspace/workload/stream/fail.h"
@@ -151,13 +152,11 @@ static int connect_beside(int fd, int stream)
 	    bind(fd, (struct sockaddr *)&near, near_bytes) ||
 	    connect(fd, (struct sockaddr *)&far, far_bytes))
 		return -errno;
-	/* Datagrams that were sent together then arrive so. */
-	setsockopt(fd, IPPROTO_UDP, UDP_GRO, &one, sizeof(one));
 	return 0;
 }
 
 /* By the route's MTU: IP would cut longer ones, and then copy what was to be referenced. */
-static void datagrams_size(struct connection *connection, bool ipv6)
+static void datagrams_size(struct connection *connection, bool ipv6, size_t most_bytes)
 {
 	int mtu = 0, headers = (ipv6 ? IPV6_HEADER_BYTES : IPV4_HEADER_BYTES) + UDP_HEADER_BYTES, cut;
 	socklen_t size = sizeof(mtu);
@@ -166,6 +165,8 @@ static void datagrams_size(struct connection *connection, bool ipv6)
 	cut = mtu > headers ? mtu - headers : 1;
 	if (cut > DATAGRAM_BYTES_MAX)
 		cut = DATAGRAM_BYTES_MAX;
+	if (most_bytes && most_bytes < (size_t)cut)
+		cut = most_bytes;
 	connection->datagram_bytes = connection->send_bytes = cut;
 	/* Since 4.18 the kernel cuts a send itself. */
 	if (2 * cut <= DATAGRAM_BYTES_MAX &&
@@ -184,11 +185,11 @@ void datagrams_send_one(struct connection *connection)
 	connection->send_bytes = connection->datagram_bytes;
 }
 
-int datagrams_open(struct connection *connection)
+int datagrams_open(struct connection *connection, const struct datagram_manner *manner)
 {
 	struct sockaddr_storage address = {};
 	socklen_t size = sizeof(address);
-	int fd, err;
+	int fd, err, together = !manner->each_alone;
 
 	err = getsockname(connection->fd, (struct sockaddr *)&address, &size) ? -errno : 0;
 	fd = err ? -1 : socket(address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -197,7 +198,9 @@ int datagrams_open(struct connection *connection)
 	if (!err) {
 		connection->lifeline = connection->fd;
 		connection->fd = fd;
-		datagrams_size(connection, address.ss_family == AF_INET6);
+		datagrams_size(connection, address.ss_family == AF_INET6, manner->most_bytes);
+		/* Datagrams that were sent together then arrive so. */
+		setsockopt(fd, IPPROTO_UDP, UDP_GRO, &together, sizeof(together));
 		return connection_identify(connection);
 	}
 	complain("cannot send datagrams beside the connection from %s: %s", connection->local, strerror(-err));

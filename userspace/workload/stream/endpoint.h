@@ -25,14 +25,17 @@ void endpoint_set_port(struct sockaddr_storage *address, unsigned int port);
  */
 int endpoint_connect(const struct sockaddr_storage *address);
 
-/* The longest payload of a datagram, of IPv4. */
-enum { DATAGRAM_BYTES_MAX = 65535 - 20 - 8 };
+/* How datagrams go. */
+struct datagram_manner {
+	size_t most_bytes;	/* of one; 0: as many as the route's MTU carries */
+	bool each_alone;	/* the receiver takes each by itself, not several at once (UDP_GRO) */
+};
 
 /*
  * Gives the connection a UDP socket with the addresses and ports that it has: that becomes its .fd, and the TCP
  * socket, which carries no byte, its .lifeline. 0 or -errno after a complaint.
  */
-int datagrams_open(struct connection *connection);
+int datagrams_open(struct connection *connection, const struct datagram_manner *manner);
 
 /* Has the kernel cut no send any more: some devices take none that they would have to cut. */
 void datagrams_send_one(struct connection *connection);
