@@ -517,6 +517,32 @@ def test_udp_is_not_priced_by_rows_of_tcp_but_by_its_own_turns(advise, monkeypat
     assert not any("--answer-every" in run for run in asked)
 
 
+@pytest.mark.parametrize("received, size, count", [(10, 1400, 40), (0, 1400, 46), (400, 1400, 0), (10, 8000, 0)])
+def test_datagrams_that_are_ready_at_once_are_held_against_one_send_of_all(advise, monkeypatch, capsys, received, size, count):
+    """As many as it sends for each that it receives, or a send can carry; none of an answer of one, nor of what is cut anyway."""
+    asked = []
+
+    def make(run, *_):
+        asked.append(run.arguments)
+        return SimpleNamespace(status=0, stderr="", said=json.dumps(
+            alternated.record(run.arguments, lambda name, _: {"udp-each": 2000}.get(name, 1000))))
+    monkeypatch.setattr(launch, "make", make)
+    monkeypatch.setattr(launch, "check_built", lambda _: None)
+    monkeypatch.setattr(ways, "EVERY_S", 0)
+    got = [sent(bucket(32, received), direction="recv")] if received else []
+    data = record(process(sent(bucket(size, 400)), *got), remote="127.0.0.1:80", protocol="udp")
+    assert advise(data) == 4
+    said = " ".join(capsys.readouterr().out.split())
+    alone = f"--datagram {size} --behaviours no-gro"
+    assert said.endswith(f"--alternate udp-each,udp {size * count} 1 --path lo {alone}" if count else "--path lo")
+    assert ("UDP_SEGMENT: not predicted" in said) == bool(count)
+    advise(data, "--verify")
+    said = " ".join(capsys.readouterr().out.split())
+    assert (f"UDP_SEGMENT ({count} datagrams of {size} B in a send): pays, -50 %" in said) == bool(count)
+    turns = [" ".join(map(str, run)) for run in asked if run[1] == "udp-each,udp"]
+    assert bool(turns) == bool(count) and all(f"{size * count} 1 --path lo {alone}" in each for each in turns)
+
+
 def test_prices_of_another_host_are_measured_there_though_it_be_like_this_one(monkeypatch, tmp_path):
     watched, asked = SimpleNamespace(data=record(process(sent(bucket(65536, 100)))), source="lab2"), []
     watched.at = lambda key: watched.data["machine"][key.removeprefix("machine.")]

@@ -29,6 +29,7 @@ from copyscope.records.sizes import (
     ZEROCOPY as SENT_BY_REFERENCE,
     Bucket,
     buckets,
+    chief_sizes,
 )
 
 from .route import Way
@@ -38,9 +39,13 @@ MOST_PER_ANSWER = 2.0
 MOST_CONNECTIONS = 8
 # Longer answers fill the buffers of both sockets, as a stream does.
 MOST_ANSWER_BYTES = 16 << 20
-# Of UDP. A variant without UDP_SEGMENT would have to send a message in as many calls.
-NO_PRICES = {ZEROCOPY: "prices are of TCP; turns (--verify) tell it",
-             "UDP_SEGMENT": "no variant of trace_run goes without it"}
+SEGMENT = "UDP_SEGMENT"
+# Of UDP: why a way has no price.
+BY_TURNS_ALONE = "prices are of TCP; turns (--verify) tell it"
+# What a packet of Ethernet carries: a longer send is cut on its way as it is, by UDP_SEGMENT or IP.
+UNCUT_BYTES = 1500 - 20 - 8
+# What a send that is cut carries at most (UDP_MAX_SEGMENTS in include/linux/udp.h; IPv4).
+MOST_SEGMENTS, MOST_SEND_BYTES = 64, 65535 - 20 - 8
 # Of the bytes that a process sent: where send copied less, no way saves anything.
 LITTLE = 0.01
 
@@ -103,6 +108,18 @@ class Advice:
         return round(whole / asked) if asked and whole / asked <= MOST_ANSWER_BYTES else 0
 
     @property
+    def segments(self) -> tuple[int, int] | None:
+        """The bytes of a datagram, and how many one send may carry in place of one each: as many
+        as it sends for each that it receives, where it receives any. None: it has no two."""
+        if not self.datagrams or not self.sent:
+            return None
+        size, = chief_sizes(self.sent, 1)
+        asked = sum(each.calls for each in buckets(self.process, RECV, SENT_PLAIN))
+        ready = sum(each.calls for each in self.sent) // asked if asked else MOST_SEGMENTS
+        count = min(ready, MOST_SEGMENTS, MOST_SEND_BYTES // size)
+        return (size, count) if size <= UNCUT_BYTES and count > 1 else None
+
+    @property
     def connections(self) -> int:
         """As many as a run that is like it has."""
         return max(1, min(MOST_CONNECTIONS, self.process["sum"]["sockets"]))
@@ -148,8 +165,10 @@ def of_process(name: str, process: dict[str, Any], way: Way, costs: Costs,
 def of_datagrams(name: str, process: dict[str, Any], way: Way, source: str) -> Advice:
     """The same of one that sends by UDP: nothing is priced."""
     sent, referenced = (buckets(process, SEND, each) for each in (SENT_PLAIN, SENT_BY_REFERENCE))
-    return Advice(name, process["comm"], process, way, sent, referenced, (), source, STREAM,
-                  dict(NO_PRICES), datagrams=True)
+    found = Advice(name, process["comm"], process, way, sent, referenced, (), source, STREAM, {},
+                   datagrams=True)
+    return replace(found, unpriced={each: BY_TURNS_ALONE for each in
+                                    (ZEROCOPY, *([SEGMENT] if found.segments else []))})
 
 
 def by_ring(process: dict[str, Any]) -> bool:

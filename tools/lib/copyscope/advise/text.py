@@ -2,6 +2,7 @@
 """An advice in words, a few lines for each service."""
 from __future__ import annotations
 
+import math
 import shlex
 import tomllib
 from collections.abc import Sequence
@@ -24,7 +25,7 @@ from copyscope.records.sizes import chief_sizes
 from copyscope.report.alternation import percent
 
 from .advice import Advice, copied, cpu_of_copies, payload_bytes, per_gb_of_copies
-from .verified import VARIANTS, Verified, chief_sends, paying, still_open
+from .verified import VARIANTS, Verified, chief_sends, paying, segments_words, still_open
 
 SWITCHES = Path(__file__).with_name("switches.toml")
 # For what a minute did not settle.
@@ -125,9 +126,13 @@ def verify(advice: Advice, record: str) -> str:
     other or, of cards that this machine may not have, by instructions in a guest."""
     sizes = ",".join(map(str, chief_sizes(chief_sends(advice), MOST_SIZES)))
     if advice.datagrams:
-        size = chief_sizes(chief_sends(advice), 1)[0]
-        return called(f"sudo ./tools/trace_run --alternate udp,udp-zc {size} {advice.connections} "
-                      f"--path {advice.way.path}")
+        turns, size = "udp,udp-zc", chief_sizes(chief_sends(advice), 1)[0]
+        words: tuple[str, ...] = ()
+        if advice.segments:
+            turns, size = "udp-each,udp", math.prod(advice.segments)
+            words = segments_words(advice.segments)
+        return called(" ".join((f"sudo ./tools/trace_run --alternate {turns} {size} "
+                                f"{advice.connections} --path {advice.way.path}", *words)))
     if by_turns(advice):
         return called(f"sudo ./tools/advise --path {advice.way.path} --sizes {sizes} "
                       f"--threads {advice.connections}" +

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from copyscope.common.outcomes import PAYS as TAKES_LESS, UNDECIDED, answer, inverse
 from copyscope.common.spread import Spread
+from copyscope.common.text import size_text
 from copyscope.model.changes import (
     BY_RING,
     FILE_READ,
@@ -24,7 +25,7 @@ from copyscope.report.alternation import percent
 from copyscope.runs import ways
 from copyscope.runs.ways import Place
 
-from .advice import Advice, by_ring
+from .advice import SEGMENT, Advice, by_ring
 
 MOST_SIZES, BUDGET_S = 3, 150.0
 # Of the bytes that are sent: sizes with less decide nothing, and take turns from those that do.
@@ -32,7 +33,7 @@ LEAST_SHARE = 0.01
 # The variant of trace_run that sends so; sendfile of mapped files takes no turns.
 VARIANTS = {ZEROCOPY: "A3-whole", PLAIN: "A3-whole", FILE_READ: "sendfile", RING: "uring",
             RING_ZEROCOPY: "uring-zc"}
-BY_REFERENCE = "udp-zc"
+BY_REFERENCE, IN_SEGMENTS = "udp-zc", "udp"
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Verified:
     ratio: Spread
     outcome: str
     per_gb: Change
+    of: str = ""                # what of the way took turns
 
     @property
     def held(self) -> bool | None:
@@ -59,8 +61,8 @@ class Verified:
         ends = [percent(each).removesuffix(" %") for each in (self.ratio.low, self.ratio.high)]
         told = {True: "the advice held", False: "the advice did not hold",
                 None: "not decided" if self.outcome == UNDECIDED else "that settles it"}
-        return f"{self.way}: {self.outcome}, {percent(self.ratio.middle)} of processor time " \
-            f"({' to '.join(ends)}): {told[self.held]}"
+        return f"{self.way}{self.of}: {self.outcome}, {percent(self.ratio.middle)} of processor " \
+            f"time ({' to '.join(ends)}): {told[self.held]}"
 
 
 def eligible(advice: Advice, way: str) -> bool:
@@ -133,6 +135,22 @@ def chief_sends(advice: Advice) -> list[Bucket]:
     return [each for each in sent if each.bytes >= LEAST_SHARE * whole]
 
 
+def segments_words(segments: tuple[int, int]) -> tuple[str, ...]:
+    """How trace_run sends datagrams of that size, to a receiver that changes nothing."""
+    return ("--datagram", str(segments[0]), "--behaviours", "no-gro")
+
+
+def verify_segments(advice: Advice, tell: Callable[[str], None]) -> Verified | None:
+    """Take turns of one send for all datagrams that are there at once, and of one for each."""
+    if advice.segments is None:
+        return None
+    size, count = advice.segments
+    place = Place(advice.way.path, advice.connections, segments_words(advice.segments))
+    found = ways.measure(place, (size * count,), BUDGET_S / 2, tell, (IN_SEGMENTS,))
+    one = of_way(SEGMENT, OPEN, found.rows.get(IN_SEGMENTS), {})
+    return one and replace(one, of=f" ({count} datagrams of {size_text(size)} in a send)")
+
+
 def verify(advice: Advice, tell: Callable[[str], None]) -> list[Verified]:
     """Take turns as the program sends, and say of each choice what they say."""
     sent = chief_sends(advice)
@@ -143,11 +161,12 @@ def verify(advice: Advice, tell: Callable[[str], None]) -> list[Verified]:
     wanted = dict.fromkeys([BY_REFERENCE] if advice.datagrams else [
         VARIANTS[each.way] for each in advice.choices if each.way in VARIANTS])
     found = ways.measure(place, tuple(sizes), BUDGET_S, tell, tuple(wanted))
-    tell("")
     if advice.datagrams:
-        one = of_way(PLAIN if advice.referenced else ZEROCOPY, OPEN,
-                     found.rows.get(BY_REFERENCE), bytes_of)
-        return [one] if one else []
+        both = (of_way(PLAIN if advice.referenced else ZEROCOPY, OPEN,
+                       found.rows.get(BY_REFERENCE), bytes_of), verify_segments(advice, tell))
+        tell("")
+        return [each for each in both if each]
+    tell("")
     # What a ring sends by reference takes turns with a ring's copy, and not with send().
     told = (of_choice(each, found, bytes_of) for each in advice.choices
             if each.way != PLAIN or not by_ring(advice.process))

@@ -34,7 +34,7 @@ SCHEMA = "copyscope.ways/1"
 # neighbour in their own one.
 GROUPS = ((PLAIN, IN_PIECES, "A2", "A3-whole", FROM_FILE, "sendfile", "splice", "vmsplice"),
           (PLAIN, "uring", "uring-zc", "uring-zc-fixed"))
-BY_UDP = ("udp", "udp-zc")
+BY_UDP = (("udp", "udp-zc"), ("udp-each", "udp"))
 BY_RING = GROUPS[1][1:]
 SIZES = (64, 4096, 16384, 65536, 262144, 1 << 20)
 COUNTED_BYTES = 65536
@@ -124,14 +124,18 @@ def keep(found: Found, job: Job) -> None:
     found.first = found.first or records[0]
     found.others += [each.times.others_share for each in records
                      if each.times.others_share is not None]
-    for name in job.group:
-        if name in SOURCES:
-            found.rows.setdefault(name, []).append(row(job, name))
+    for name in priced(job.group):
+        found.rows.setdefault(name, []).append(row(job, name))
+
+
+def priced(group: tuple[str, ...]) -> list[str]:
+    """Those of a group that are held against another of it."""
+    return [name for name in group if name in SOURCES and BASES[SOURCES[name]] in group]
 
 
 def bases_of(group: tuple[str, ...]) -> tuple[int, ...]:
     """Whom each of a group is held against; what a program does today against nobody."""
-    return tuple(group.index(BASES[SOURCES[name]]) if name in SOURCES else way
+    return tuple(group.index(BASES[SOURCES[name]]) if name in priced(group) else way
                  for way, name in enumerate(group))
 
 
@@ -159,9 +163,8 @@ def begun(found: Found, place: Place, size: int, group: tuple[str, ...]) -> Job 
         except Refused as error:
             if not set(group) & set(BY_RING):
                 raise
-            for name in group[-1:] if tried == group else tried:
-                if name in SOURCES:
-                    found.absent.setdefault(name, {})[size] = str(error)
+            for name in group[-1:] if tried == group else priced(tried):
+                found.absent.setdefault(name, {})[size] = str(error)
     return None
 
 
@@ -172,7 +175,7 @@ def in_turn(jobs: list[Job], until: float, tell: Callable[[str], None]) -> None:
             time.monotonic() < until and not each.starts.enough)]:
         for job in jobs:
             tell(f"start {job.count + 1} of {size_text(job.size)}: "
-                 f"{listed([CALLS[name] for name in job.group if name in SOURCES])}")
+                 f"{listed([CALLS[name] for name in priced(job.group)])}")
             try:
                 job.starts.step()
             except Refused as error:
@@ -182,8 +185,8 @@ def in_turn(jobs: list[Job], until: float, tell: Callable[[str], None]) -> None:
 def groups_of(wanted: Collection[str]) -> list[tuple[str, ...]]:
     """Those ways alone, each group with whom they are held against. Fewer make more rounds."""
     held = set(wanted) | {BASES[SOURCES[each]] for each in wanted}
-    kept = [tuple(each for each in group if each in held) for group in (*GROUPS, BY_UDP)]
-    return [group for group in kept if set(group) & set(wanted)]
+    kept = [tuple(each for each in group if each in held) for group in (*GROUPS, *BY_UDP)]
+    return [group for group in kept if set(priced(group)) & set(wanted)]
 
 
 def measure(place: Place, sizes: tuple[int, ...], budget_s: float,
@@ -200,9 +203,8 @@ def measure(place: Place, sizes: tuple[int, ...], budget_s: float,
         if job.count >= LEAST_STARTS:
             keep(found, job)
             continue
-        for name in job.group:
-            if name in SOURCES:
-                found.absent.setdefault(name, {})[job.size] = job.refused
+        for name in priced(job.group):
+            found.absent.setdefault(name, {})[job.size] = job.refused
     sharpen(found, place, began + budget_s, tell)
     return found
 
