@@ -377,10 +377,14 @@ static int note_inherited(struct inherited *all)
 static int rooms_check(const struct workload_plan *plan)
 {
 	struct workload_plan each = *plan;
+	struct way_names way;
 
-	for (int i = 0; plan_way(plan, i, each.variant); i++)
+	for (int i = 0; plan_way(plan, i, &way); i++) {
+		strcpy(each.variant, way.variant);
+		strcpy(each.receiver, way.receiver);
 		if (room_check(&each))
 			return -1;
+	}
 	return 0;
 }
 

@@ -72,13 +72,13 @@ int main(int argc, char **argv)
 		connection_break_sequence();
 	if (settings.guest_marker && marker_map())
 		die("cannot map the page by which it speaks to an emulator");
-	if (settings.receiver->row->traits & RECEIVER_SPLICES && splices_prepare())
+	if (settings_receive_with(&settings, RECEIVER_SPLICES) && splices_prepare())
 		die("cannot open /dev/null");
 	for (unsigned int i = 0; i < settings.n_ways; i++)
 		if (settings.ways[i]->row->traits & VARIANT_RING)
 			ask_for_rings(true, settings.ways[i]->row);
-	if (settings.role == ROLE_CLIENT && settings_use_ring(&settings))
-		ask_for_rings(false, settings.receiver->row);
+	if (settings_receive_with(&settings, RECEIVER_RING))
+		ask_for_rings(false, settings_receive_with(&settings, RECEIVER_RING));
 	if (settings.alternates)
 		run.alternation = alternation_create(&settings);
 	confine(settings_use_ring(&settings));

@@ -58,6 +58,26 @@ def test_any_receiver_that_stops_behind_a_message_receives_them(receiver):
     check(ways, *turns(ways, 9000, 2, "--receiver", receiver), 9000, 2)
 
 
+@pytest.mark.parametrize("receivers", ["recv,splice,map", "peek,trunc,recvmsg", "uring,perfield,splice"])
+def test_receivers_take_turns_and_each_goes_on_where_the_last_one_ended(receivers):
+    ways = ["A1-plain", "A3", "sendfile"]
+    check(ways, *turns(ways, 9001, 2, f"--in-blocks={receivers}"), 9001, 2)
+
+
+def test_a_receiver_that_knows_of_fewer_ways_says_so():
+    with server("--alternate", "A1,A2,A3", 4096, "--clients", 1, "--seconds", 60, "--json") as a:
+        with client(a, 4096, 1, "--in-blocks=recv,splice", "--json") as b:
+            code, _, err = b.finish()
+    assert code == 1 and "more ways than --in-blocks names" in err
+
+
+@pytest.mark.parametrize("receivers, why", [
+    ("recv,nonsense", "no 'nonsense'"), ("recv,uring-multishot", "does not stop"), ("recv,ktls", "TLS"), (",".join(["recv"] * 9), "at most 8")])
+def test_receivers_that_cannot_take_turns_are_refused(receivers, why):
+    done = run_plain("client", 64, 1, f"--in-blocks={receivers}")
+    assert done.returncode == 2 and why in done.stderr and done.stderr.count("\n") == 1
+
+
 def test_a_sender_waits_for_answers_within_a_turn():
     """Of ways that send a message by one call both ends then send as often: a word before a turn, and behind each message."""
     ways = ["A1", "A3", "sendfile"]
@@ -170,6 +190,13 @@ def test_several_starts_are_compared_and_each_variant_is_counted_apart():
 
 
 @records.needs_root
+def test_a_receiver_of_its_own_is_timed_and_counted_with_its_variant():
+    data = alternated("A1-plain,a1-plain:splice,sendfile:splice", "64k", 1, "--path", "lo", "--starts", 1, "--seconds", 0.1)
+    assert [each["variant"] for each in data["variants"]] == ["A1-plain", "A1-plain:splice", "sendfile:splice"]
+    assert [each["copies_per_byte"] for each in data["counted"]] == [2, 1, 0]
+
+
+@records.needs_root
 def test_the_report_is_printed_again_by_show(tmp_path):
     kept = tmp_path / "kept.json"
     done = records.run("--alternate", "udp,udp-zc", "8k", 1, "--path", "lo", "--starts", 1, "--seconds", 0.1, "--json", kept)
@@ -183,6 +210,8 @@ def test_the_report_is_printed_again_by_show(tmp_path):
     (("--alternate", "A1,A3", "64k", 1, "--starts", 0), "--starts"), (("--alternate", "A1,A3", "64k"), "two words"),
     (("--alternate", "A1,A3", "64k", 1, "--pass", "counted"), "--pass"),
     (("--alternate", "A1,A3", "64k", 1, "--pattern", "rr"), "--answer-every"),
+    (("--alternate", "A1,A1:nonsense", "64k", 1), "unknown receiver"), (("--alternate", "udp,udp:splice", "8k", 1), "recv alone"),
+    (("--alternate", "A1,A1:uring-multishot", "64k", 1), "does not stop"),
     (("--alternate", "udp,udp-zc", "8k", 1, "--answer-every", 2), "may be lost"), (("A1", "64k", 1, "--answer-every", 2), "--pattern rr")])
 @records.needs_root
 def test_what_cannot_be_compared_is_refused_in_one_line(words, why):

@@ -25,17 +25,21 @@ static bool is_one_of(const char *const *names, const char *value, size_t size)
 	return false;
 }
 
-bool plan_way(const struct workload_plan *p, int number, char name[32])
+bool plan_way(const struct workload_plan *p, int number, struct way_names *way)
 {
-	const char *from = *p->alternate ? p->alternate : p->variant;
+	const char *from = *p->alternate ? p->alternate : p->variant, *receiver;
 
 	for (; number && from; number--) {
 		from = strchr(from, ',');
 		from = from ? from + 1 : NULL;
 	}
-	if (from)
-		snprintf(name, 32, "%.*s", (int)strcspn(from, ","), from);
-	return from;
+	if (!from)
+		return false;
+	snprintf(way->name, sizeof(way->name), "%.*s", (int)strcspn(from, ","), from);
+	receiver = strchr(way->name, ':');
+	snprintf(way->variant, sizeof(way->variant), "%.*s", (int)strcspn(way->name, ":"), way->name);
+	snprintf(way->receiver, sizeof(way->receiver), "%s", receiver ? receiver + 1 : p->receiver);
+	return true;
 }
 
 static bool variant_fits(const struct workload_plan *p)
@@ -64,16 +68,21 @@ bool plan_references(const struct workload_plan *p)
 
 bool plan_has_rings(const struct workload_plan *p)
 {
-	return variant_has(p->variant, VARIANT_RING) || receiver_has(p->receiver, RECEIVER_RING);
+	struct way_names way;
+
+	for (int i = 0; plan_way(p, i, &way); i++)
+		if (variant_has(way.variant, VARIANT_RING) || receiver_has(way.receiver, RECEIVER_RING))
+			return true;
+	return false;
 }
 
 uint64_t plan_registered_bytes(const struct workload_plan *p, uint64_t page_bytes)
 {
 	uint64_t sum = 0;
-	char name[32];
+	struct way_names way;
 
-	for (int i = 0; plan_way(p, i, name); i++)
-		if (variant_has(name, VARIANT_REGISTERED))
+	for (int i = 0; plan_way(p, i, &way); i++)
+		if (variant_has(way.variant, VARIANT_REGISTERED))
 			sum += p->threads * registered_messages(p->bytes, page_bytes) *
 			       registered_bytes(p->bytes, page_bytes);
 	return sum;

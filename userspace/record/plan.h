@@ -18,7 +18,7 @@ enum {
 /* As requested on the command line. */
 struct workload_plan {
 	char variant[32];	/* if some alternate, the first of them */
-	char alternate[192];	/* their names, with commas; empty: none do */
+	char alternate[320];	/* VARIANT[:RECEIVER] of each, with commas; empty: none do */
 	int block_ms;		/* then: about how long a turn is */
 	uint64_t answer_every;	/* then: messages after which the receiver answers; 0: only after a turn */
 	uint64_t datagram_bytes;	/* by UDP: the payload of each datagram; 0: what the route's MTU carries */
@@ -44,9 +44,13 @@ struct workload_plan {
 extern const char *const plan_patterns[];
 extern const char *const plan_receivers[];
 
-/* The name of variant @number of those that alternate, from 0; without an alternation there is one. False: there are not
- * so many. */
-bool plan_way(const struct workload_plan *plan, int number, char name[32]);
+/* One of those that alternate: how it is called, who sends and who receives. */
+struct way_names {
+	char name[48], variant[32], receiver[16];
+};
+
+/* Way @number, from 0; without an alternation there is one. False: there are not so many. */
+bool plan_way(const struct workload_plan *plan, int number, struct way_names *way);
 
 /* True if its sends request references to pages, whether or not the kernel takes them. */
 bool plan_references(const struct workload_plan *plan);

@@ -623,10 +623,10 @@ static json_t *command_json(const struct record *r)
 static json_t *ways_json(const struct workload_plan *p)
 {
 	json_t *list = json_array();
-	char name[32];
+	struct way_names way;
 
-	for (int i = 0; plan_way(p, i, name); i++)
-		json_array_append_new(list, text(name));
+	for (int i = 0; plan_way(p, i, &way); i++)
+		json_array_append_new(list, text(way.name));
 	return list;
 }
 

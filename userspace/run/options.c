@@ -88,7 +88,8 @@ static const struct argp_option option_table[] = {
 	{ "messages", KEY_MESSAGES, "N", 0, "stop after N messages in all; k and M multiply", 1 },
 	{ "seconds", KEY_SECONDS, "S", 0, "stop after S seconds (default 2)", 1 },
 	{ "alternate", KEY_ALTERNATE, "LIST", 0,
-	  "in place of VARIANT: two to 8, with commas, take turns in each connection, and are compared", 1 },
+	  "in place of VARIANT: two to 8, with commas, take turns in each connection, and are compared; VARIANT:RECEIVER is one "
+	  "with a receiver of its own", 1 },
 	{ "block", KEY_BLOCK, "MS", 0, "how long an end works in a turn, about (default 2 and 6, from 128 KiB on 20 and 40, each in two starts)", 1 },
 	{ "answer-every", KEY_ANSWER_EVERY, "N", 0,
 	  "of --alternate: the sender waits for an answer behind every N messages of a connection (default: of a turn alone)", 1 },
@@ -182,30 +183,51 @@ static void parse_pass(const char *value, struct options *o)
 	o->both = pass == 'b';
 }
 
+/* Returns a variant's name as the table has it, and in @receiver who receives it; "": who receives the others. */
+static const char *parse_way(char *name, const char **receiver)
+{
+	char *with = strchr(name, ':');
+	const char *meant, *fault;
+
+	*receiver = with ? with + 1 : "";
+	if (with)
+		*with = '\0';
+	meant = variant_meant(name);
+	if (!meant)
+		options_fail("--alternate: unknown VARIANT '%s'; --list has them", name);
+	if (with && receiver_number(*receiver) < 0)
+		options_fail("--alternate: %s: unknown receiver; there are " RECEIVER_NAMES, *receiver);
+	fault = with ? receiver_turn_fault(*receiver, variant_traits(meant)) : NULL;
+	if (fault)
+		options_fail("--alternate, the receiver of a way: %s", fault);
+	return meant;
+}
+
 /* Their names as the table has them. */
 static void parse_alternate(const char *value, struct workload_plan *plan)
 {
 	unsigned int traits[WAYS_MOST];
-	char list[192], *rest = list;
+	char list[sizeof(plan->alternate)], *rest = list;
+	struct way_names first;
 	size_t used = 0;
 	int count = 0;
 
 	snprintf(list, sizeof(list), "%s", value);
 	for (char *name; (name = strsep(&rest, ","));) {
-		const char *meant = variant_meant(name);
+		const char *receiver, *meant = parse_way(name, &receiver);
 
-		if (!meant)
-			options_fail("--alternate: unknown VARIANT '%s'; --list has them", name);
 		if (count == WAYS_MOST)
 			options_fail("--alternate %s: at most 8 variants take turns", value);
 		traits[count++] = variant_traits(meant);
-		used += snprintf(plan->alternate + used, sizeof(plan->alternate) - used, "%s%s", used ? "," : "", meant);
+		used += snprintf(plan->alternate + used, sizeof(plan->alternate) - used, "%s%s%s%s", used ? "," : "", meant,
+				 *receiver ? ":" : "", receiver);
 	}
 	if (count < 2)
 		options_fail("--alternate %s: name two variants or more, with commas", value);
 	if (ways_fault(traits, count))
 		options_fail("--alternate: %s", ways_fault(traits, count));
-	plan_way(plan, 0, plan->variant);
+	plan_way(plan, 0, &first);
+	strcpy(plan->variant, first.variant);
 }
 
 static void parse_positional(struct options *o, int number, const char *value)

@@ -37,6 +37,15 @@ const char *receiver_fault(const char *name, unsigned int variant)
 				       "it receives TLS, which the variant does not send: leave it out";
 }
 
+const char *receiver_turn_fault(const char *name, unsigned int variant)
+{
+	const char *fault = variant_fault(variant, false, false, name);
+
+	if (receiver_has(name, RECEIVER_MULTISHOT))
+		return "it does not stop behind a message";
+	return fault ? fault : receiver_fault(name, variant);
+}
+
 bool receiver_has(const char *name, unsigned int traits)
 {
 	return row_has(receiver_rows, RECEIVER_COUNT, name, traits);

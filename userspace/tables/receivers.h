@@ -51,6 +51,9 @@ const char *receiver_implied(unsigned int variant);
 /* Why a sender with the traits @variant cannot be received so, or NULL. */
 const char *receiver_fault(const char *name, unsigned int variant);
 
+/* Why one cannot take turns with others on a connection of a sender with the traits @variant, or NULL. */
+const char *receiver_turn_fault(const char *name, unsigned int variant);
+
 /* All names, for a text: "recv perfield ... ". */
 #define RECEIVER_NAME(symbol, name, ...) name " "
 #define RECEIVER_NAMES RECEIVERS(RECEIVER_NAME)

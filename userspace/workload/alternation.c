@@ -244,7 +244,7 @@ static enum outcome send_block(const struct block_plan *plan, struct sender *sen
 static enum outcome serve_block(struct alternation *a, struct sender *sender)
 {
 	struct block_report report;
-	const struct block_plan plan = { a->messages, a->settings->answer_every };
+	const struct block_plan plan = { a->messages, a->settings->answer_every, a->order[a->place] };
 	enum outcome outcome = block_announce(sender->connection, &plan);
 
 	if (outcome != OUTCOME_OK)

@@ -48,8 +48,8 @@ static enum outcome hear_more(struct connection *connection, uint64_t *numbers, 
 
 enum outcome block_announce(struct connection *connection, const struct block_plan *plan)
 {
-	const uint64_t numbers[] = { plan->messages, plan->answer_every };
-	enum outcome outcome = say(connection, numbers, 2);
+	const uint64_t numbers[] = { plan->messages, plan->answer_every, plan->way };
+	enum outcome outcome = say(connection, numbers, 3);
 	uint64_t again;
 
 	return outcome == OUTCOME_OK ? hear_more(connection, &again, 1) : outcome;
@@ -95,10 +95,10 @@ static void acknowledge_as_in_a_stream(const struct connection *connection)
 
 enum outcome block_await(struct connection *connection, struct block_plan *plan)
 {
-	uint64_t numbers[2] = {};
-	enum outcome outcome = hear(connection, numbers, 2);
+	uint64_t numbers[3] = {};
+	enum outcome outcome = hear(connection, numbers, 3);
 
-	*plan = (struct block_plan){ numbers[0], numbers[1] };
+	*plan = (struct block_plan){ numbers[0], numbers[1], numbers[2] };
 	if (outcome == OUTCOME_OK)
 		outcome = say(connection, numbers, 1);
 	if (!plan->answer_every)

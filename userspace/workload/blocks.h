@@ -10,10 +10,10 @@ struct block_report {
 	uint64_t begin_ns, end_ns, received_bytes;
 };
 
-/* How many messages it has on this connection, and after how many the receiver answers, if not 0: then no more are on the
- * way. */
+/* How many messages it has on this connection, after how many the receiver answers, if not 0: then no more are on the
+ * way; and whose turn it is, from 0. */
 struct block_plan {
-	uint64_t messages, answer_every;
+	uint64_t messages, answer_every, way;
 };
 
 /*

@@ -133,17 +133,63 @@ static enum outcome read_messages(struct worker *worker, struct receiver *receiv
 	return outcome == OUTCOME_EOF ? OUTCOME_VANISHED : outcome;
 }
 
+/* Of each way one, or one for all; they read one stream, each where the last one ended. */
+struct receivers {
+	struct receiver of[WAYS_MOST];
+	unsigned int count, last;
+};
+
+static void receivers_close(struct receivers *receivers)
+{
+	for (unsigned int i = 0; i < receivers->count; i++)
+		receiver_deinit(&receivers->of[i]);
+}
+
+static int receivers_open(struct receivers *receivers, struct worker *worker, const struct receive_manner *manner)
+{
+	const struct settings *settings = worker->settings;
+	unsigned int count = settings->n_receivers ? settings->n_receivers : 1;
+
+	for (unsigned int i = 0; i < count; i++) {
+		struct receive_manner each = *manner;
+
+		if (settings->n_receivers)
+			each.method = settings->receivers[i];
+		if (receiver_init(&receivers->of[i], worker->connection, &each, CONTENT_REPLY))
+			return -ENOMEM;
+		receivers->count++;
+	}
+	return 0;
+}
+
+/* NULL: the server has more ways than this end was told of. */
+static struct receiver *receivers_turn(struct receivers *receivers, const struct block_plan *plan)
+{
+	unsigned int next = receivers->count > 1 ? plan->way : 0;
+
+	if (next >= receivers->count)
+		return NULL;
+	receivers->of[next].content = receivers->of[receivers->last].content;
+	receivers->last = next;
+	return &receivers->of[next];
+}
+
 /* In blocks, which the sender announces. */
-static enum outcome read_blocks(struct worker *worker, struct receiver *receiver)
+static enum outcome read_blocks(struct worker *worker, struct receivers *receivers)
 {
 	struct connection *connection = worker->connection;
 	struct block_plan plan;
 
 	for (;;) {
 		enum outcome outcome = block_await(connection, &plan);
+		struct receiver *receiver = outcome == OUTCOME_OK ? receivers_turn(receivers, &plan) : NULL;
 		uint64_t begin_ns = processor_ns(), before = connection->totals.received_bytes;
 		struct block_report report;
 
+		if (outcome == OUTCOME_OK && !receiver) {
+			complain("the server has more ways than --in-blocks names receivers");
+			return OUTCOME_FAILED;
+		}
 		if (outcome == OUTCOME_OK)
 			outcome = read_messages(worker, receiver, &plan);
 		report = (struct block_report){ begin_ns, processor_ns(), connection->totals.received_bytes - before };
@@ -218,7 +264,7 @@ static void *work(void *data)
 		.fresh = settings->behaviours & BEHAVIOUR_BIT(fresh_buffer),
 		.check_content = settings->check_content,
 	};
-	struct receiver receiver;
+	struct receivers receivers = {};
 	enum outcome outcome;
 
 	if (settings->readers)
@@ -229,17 +275,19 @@ static void *work(void *data)
 	if (!worker->connection->latency)
 		worker->connection->latency = calloc(1, sizeof(struct latency));
 	if (!worker->connection->latency ||
-	    receiver_init(&receiver, worker->connection, &manner, CONTENT_REPLY))
+	    receivers_open(&receivers, worker, &manner)) {
+		receivers_close(&receivers);
 		return worker_finish(worker, OUTCOME_FAILED);
+	}
 	if (settings->in_blocks) {
-		outcome = read_blocks(worker, &receiver);
+		outcome = read_blocks(worker, &receivers);
 	} else if (settings->pattern == PATTERN_STREAM) {
-		outcome = read_stream(worker, &receiver);
+		outcome = read_stream(worker, &receivers.of[0]);
 	} else {
-		outcome = ask(worker, &receiver);
+		outcome = ask(worker, &receivers.of[0]);
 		connection_say_goodbye(worker->connection);
 	}
-	receiver_deinit(&receiver);
+	receivers_close(&receivers);
 	/* The sender then ends it wherever it is. */
 	if (outcome == OUTCOME_VANISHED && settings->behaviours & BEHAVIOUR_BIT(end_on_enobufs))
 		outcome = OUTCOME_EOF;

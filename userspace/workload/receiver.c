@@ -168,6 +168,8 @@ enum outcome receiver_receive(struct receiver *receiver)
 		connection_stamp(connection);
 	if (outcome == OUTCOME_EOF && totals->received_bytes != before_bytes)
 		return OUTCOME_VANISHED;
+	if (outcome == OUTCOME_OK && receiver->manner.method->row->traits & RECEIVER_BLIND)
+		content_skip(&receiver->content, receiver->manner.bytes);
 	if (outcome == OUTCOME_OK && receiver->manner.check_content &&
 	    !(receiver->manner.method->row->traits & (RECEIVER_BLIND | RECEIVER_MULTISHOT)))
 		totals->content_errors += wrong_bytes(receiver);

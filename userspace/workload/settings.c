@@ -139,7 +139,8 @@ static const struct argp_option client_options[] = {
 	{ "receiver", KEY_RECEIVER, "NAME", 0,
 	  "one of: " RECEIVER_NAMES "(default recv)", 3 },
 	{ "datagrams", KEY_DATAGRAMS, 0, 0, "from a server that sends by UDP (udp and the like)", 3 },
-	{ "in-blocks", KEY_IN_BLOCKS, 0, 0, "from a server whose variants take turns (--alternate)", 3 },
+	{ "in-blocks", KEY_IN_BLOCKS, "LIST", OPTION_ARG_OPTIONAL,
+	  "from a server whose variants take turns (--alternate): the receiver of each (default: one for all)", 3 },
 	{ "readers", KEY_READERS, "N", 0,
 	  "instead: N threads share each socket and recv() whatever comes, unchecked", 3 },
 	{ 0 },
@@ -191,6 +192,16 @@ static void cpus_parse(const char *text, struct cpu_list *list)
 
 	if (err)
 		usage_error("--cpus %s: %s", printable(text), cpu_list_fault(err));
+}
+
+static void in_blocks_parse(char *list, struct settings *settings)
+{
+	settings->in_blocks = true;
+	for (char *name; (name = strsep(&list, ","));) {
+		if (settings->n_receivers == WAYS_MOST)
+			usage_error("--in-blocks: name at most %d receivers", WAYS_MOST);
+		settings->receivers[settings->n_receivers++] = receiver_parse(name);
+	}
 }
 
 static bool check_parse(const char *name)
@@ -323,7 +334,7 @@ static error_t option_parse(int key, char *text, struct argp_state *state)
 		settings->answer_every = number_parse("--answer-every", text, NUMBER_WITH_SUFFIX, 1, MESSAGES_MAX);
 		return 0;
 	case KEY_IN_BLOCKS:
-		settings->in_blocks = true;
+		in_blocks_parse(text, settings);
 		return 0;
 	case KEY_CPUS:
 		cpus_parse(text, &settings->cpus);
@@ -447,6 +458,14 @@ static void alternation_complete(const struct settings *settings)
 				    settings->behaviours & BEHAVIOUR_BIT(client_processes)))
 		usage_error("--in-blocks: the receiver must stop behind a message and be one process: leave out --readers, "
 			    "uring-multishot and client-processes");
+	for (unsigned int i = 0; i < settings->n_receivers; i++) {
+		const char *name = settings->receivers[i]->row->name;
+
+		fault = receiver_turn_fault(name, (settings->datagrams ? VARIANT_DATAGRAMS : 0) |
+						  (settings->receiver->row->traits & (RECEIVER_TLS | RECEIVER_TLS_OLD)));
+		if (fault)
+			usage_error("--in-blocks: %s: %s", name, fault);
+	}
 }
 
 /* A server's variant says whether it sends datagrams, a client is told. */
@@ -524,12 +543,22 @@ static char *with_role(const char *role)
 	return name;
 }
 
+const struct table_row *settings_receive_with(const struct settings *settings, unsigned int trait)
+{
+	const struct table_row *row = settings->receiver->row;
+
+	for (unsigned int i = 0; i < settings->n_receivers; i++)
+		if (settings->receivers[i]->row->traits & trait)
+			return settings->receivers[i]->row;
+	return settings->role == ROLE_CLIENT && !settings->readers && row->traits & trait ? row : NULL;
+}
+
 bool settings_use_ring(const struct settings *settings)
 {
 	for (unsigned int i = 0; i < settings->n_ways; i++)
 		if (settings->ways[i]->row->traits & VARIANT_RING)
 			return true;
-	return settings->role == ROLE_CLIENT && !settings->readers && settings->receiver->row->traits & RECEIVER_RING;
+	return settings_receive_with(settings, RECEIVER_RING);
 }
 
 void settings_parse(struct settings *settings, int argc, char **argv)

@@ -34,6 +34,8 @@ struct settings {
 	uint64_t block_ns;                     /* about as long is a block of the first way */
 	uint64_t answer_every;                 /* messages of a block: the sender waits then; 0: for its end alone */
 	const struct receive_method *receiver; /* client only */
+	const struct receive_method *receivers[WAYS_MOST]; /* of each of the server's ways; none: .receiver for all */
+	unsigned int n_receivers;
 	size_t bytes;
 	uint64_t messages;       /* over all connections; 0: not given */
 	uint64_t duration_ns;    /* 0: not given */
@@ -61,6 +63,9 @@ void settings_parse(struct settings *settings, int argc, char **argv);
 
 /* This end moves messages by io_uring. */
 bool settings_use_ring(const struct settings *settings);
+
+/* A receiver of this end with this trait, or NULL. */
+const struct table_row *settings_receive_with(const struct settings *settings, unsigned int trait);
 
 /* Connection @index of @count gets this many of @messages, so that the sum is exact. */
 static inline uint64_t settings_share(uint64_t messages, unsigned int index, unsigned int count)

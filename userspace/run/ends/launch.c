@@ -272,11 +272,26 @@ static uint64_t memlock_bytes(const struct workload_plan *plan)
 /* How long nothing may move at all. TCP itself may pause for longer when each packet is lost. */
 #define PATIENCE_S "30"
 
+/* The words that tell either end of ways that alternate. */
+static void list_ways(const struct workload_plan *plan, char *variants, size_t variants_size, char *receivers,
+		      size_t receivers_size)
+{
+	struct way_names way;
+	size_t used[2] = {};
+
+	for (int i = 0; plan_way(plan, i, &way); i++) {
+		used[0] += snprintf(variants + used[0], variants_size - used[0], "%s%s", i ? "," : "--alternate=",
+				    way.variant);
+		used[1] += snprintf(receivers + used[1], receivers_size - used[1], "%s%s", i ? "," : "--in-blocks=",
+				    way.receiver);
+	}
+}
+
 int ends_launch(struct child children[END_COUNT], const char *workload,
 		const struct workload_plan *plan, const struct path *path)
 {
 	char senders[24] = "--json", listeners[24] = "--json", cpus[END_COUNT][280] = { "--json", "--json" };
-	char bytes[24], threads[24], readers[24], port[24], amount[40], alternate[224], block[24],
+	char bytes[24], threads[24], readers[24], port[24], amount[40], variants[320], receivers[192], block[24],
 		answer[40] = "--json", datagram[40] = "--json";
 	const char *check = plan->unchecked ? "none" : "content";
 	struct behaviour_names behaviours = plan_behaviours(plan);
@@ -288,14 +303,14 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 	const char *carrier = plan_sends_datagrams(plan) ? "--datagrams" : "--json";
 	const char *marker = plan->modelled ? "--guest-marker" : "--json";
 	bool alternates = *plan->alternate;
-	const char *server[] = { workload, "server", alternates ? alternate : plan->variant, bytes, "--json", fault, marker,
+	const char *server[] = { workload, "server", alternates ? variants : plan->variant, bytes, "--json", fault, marker,
 				 alternates ? block : "--json", answer, datagram, senders, listeners, cpus[END_SENDER],
 				 "--patience", PATIENCE_S,
 				 "--listen", path->address, "--port", port, "--pattern", plan->pattern,
 				 "--check", check, "--behaviours", behaviours.text, "--clients", threads, how_long, amount,
 				 *path->from ? "--from" : NULL, path->from, NULL };
 	const char *client[] = { workload, "client", bytes, threads, "--json", fault, marker, carrier,
-				 alternates ? "--in-blocks" : "--json", cpus[END_RECEIVER],
+				 alternates ? receivers : "--json", cpus[END_RECEIVER],
 				 "--patience", PATIENCE_S,
 				 "--connect", path->address, "--port", port, "--pattern", plan->pattern,
 				 "--check", check, "--behaviours", behaviours.text,
@@ -309,7 +324,7 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 	snprintf(port, sizeof(port), "%d", path->port);
 	snprintf(threads, sizeof(threads), "%d", plan->threads);
 	snprintf(readers, sizeof(readers), "%d", plan->readers);
-	snprintf(alternate, sizeof(alternate), "--alternate=%s", plan->alternate);
+	list_ways(plan, variants, sizeof(variants), receivers, sizeof(receivers));
 	snprintf(block, sizeof(block), "--block=%d", plan->block_ms);
 	if (plan->answer_every)
 		snprintf(answer, sizeof(answer), "--answer-every=%llu", (unsigned long long)plan->answer_every);

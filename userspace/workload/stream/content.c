@@ -50,6 +50,11 @@ void content_fill(struct content *content, void *to, size_t bytes)
 	}
 }
 
+void content_skip(struct content *content, size_t bytes)
+{
+	content->offset = (content->offset + bytes) % CONTENT_PERIOD_BYTES;
+}
+
 static uint64_t differing_bytes(const uint8_t *a, const uint8_t *b, size_t bytes)
 {
 	uint64_t wrong = 0;

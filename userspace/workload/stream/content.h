@@ -33,6 +33,9 @@ void content_begin(struct content *content, enum content_direction direction);
 /* Writes the next @bytes of the stream. */
 void content_fill(struct content *content, void *to, size_t bytes);
 
+/* Passes over the next @bytes of the stream. */
+void content_skip(struct content *content, size_t bytes);
+
 /* Returns how many of the next @bytes of the stream are wrong. */
 uint64_t content_check(struct content *content, const void *from, size_t bytes);
 

@@ -151,11 +151,18 @@ def uncounted(data: Document) -> list[str]:
     return [f"Copies of {listed(names)} are {why}." for why, names in whys.items()]
 
 
+def received(data: Document, names: list[str]) -> str:
+    """Who receives; a variant may name its own (A1:splice)."""
+    named = [":" in each for each in names]
+    where = " where none is named" if any(named) else ""
+    return "" if all(named) else f"to {data['receiver']}{where}, "
+
+
 def lines(data: Document) -> list[str]:
     """The whole report."""
     names = [each["variant"] for each in data["variants"]]
     head = f"{listed(names)} in turns: {size_text(data['bytes'])}, " \
-        f"{plural(data['threads'], 'connection')}, to {data['receiver']}, path " \
+        f"{plural(data['threads'], 'connection')}, {received(data, names)}path " \
         f"{data['path']['kind']}, kernel {data['machine']['kernel']}"
     told = [line for each in (*undecided(data), *moved(data)) for line in wrapped(each)]
     return [*wrapped(head), "", *table(data), "", *decided(data), *[""] * bool(told), *told, "",

@@ -93,7 +93,10 @@ def count(asked: Asked, variant: str, first: Record) -> Record | str:
     """A run with probes of one variant; or why this kernel makes none."""
     messages = max(LEAST_COUNTED * first.threads, min(MOST_COUNTED, COUNTED_BYTES // first.bytes))
     try:
-        return run(variant, (variant, *asked.words, "--messages", str(messages)), 0, "counted")
+        sender, _, receiver = variant.partition(":")
+        words = ("--receiver", receiver) if receiver else ()
+        return run(variant, (sender, *asked.words, *words, "--messages", str(messages)), 0,
+                   "counted")
     except CommandError as error:
         return str(error)
 
