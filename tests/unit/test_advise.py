@@ -543,6 +543,26 @@ def test_datagrams_that_are_ready_at_once_are_held_against_one_send_of_all(advis
     assert bool(turns) == bool(count) and all(f"{size * count} 1 --path lo {alone}" in each for each in turns)
 
 
+@pytest.mark.parametrize("got_bytes, relays", [(0, False), (6553600, True), (5900000, True), (5890000, False)])
+def test_who_receives_what_it_sends_may_splice(advise, monkeypatch, capsys, got_bytes, relays):
+    """A splice at either end saves 30 and 10 % of a send with its receive: a relay has both, and saves the sum. Nothing
+    tells that it passes bytes on unread, so that no advice follows."""
+    takes = {"A1-plain:splice": 700, "vmsplice": 900, "A3-whole": 1200, "uring": 1200, "uring-zc": 1200}
+    monkeypatch.setattr(launch, "make", lambda run, *_: SimpleNamespace(status=0, stderr="", said=json.dumps(
+        alternated.record(run.arguments, lambda name, _: takes.get(name, 1000)))))
+    monkeypatch.setattr(launch, "check_built", lambda _: None)
+    monkeypatch.setattr(ways, "EVERY_S", 0)
+    mine = process(sent(bucket(65536, 100)), *([sent(bucket(65536, 100), direction="recv")] if got_bytes else []))
+    mine["sum"]["counts"]["returned_bytes"] = got_bytes
+    data = record(mine, remote="127.0.0.1:80")
+    advise(data, "--source", "memory")
+    assert ("splice: not predicted: turns (--verify) tell it" in " ".join(capsys.readouterr().out.split())) == relays
+    advise(data, "--source", "memory", "--verify")
+    said = " ".join(capsys.readouterr().out.split())
+    assert ("splice of 64 KiB, of what is passed on unread: pays, -40 %" in said) == relays
+    assert "leave it as it is: no way pays" in said
+
+
 def test_prices_of_another_host_are_measured_there_though_it_be_like_this_one(monkeypatch, tmp_path):
     watched, asked = SimpleNamespace(data=record(process(sent(bucket(65536, 100)))), source="lab2"), []
     watched.at = lambda key: watched.data["machine"][key.removeprefix("machine.")]

@@ -40,8 +40,12 @@ MOST_CONNECTIONS = 8
 # Longer answers fill the buffers of both sockets, as a stream does.
 MOST_ANSWER_BYTES = 16 << 20
 SEGMENT = "UDP_SEGMENT"
+SPLICE = "splice"
+# Who receives within so much of what it sends may pass it on unread.
+RELAYED = 0.1
 # Of UDP: why a way has no price.
 BY_TURNS_ALONE = "prices are of TCP; turns (--verify) tell it"
+PASSED_ON = "turns (--verify) tell it, if the program passes on unread what it receives"
 # What a packet of Ethernet carries: a longer send is cut on its way as it is, by UDP_SEGMENT or IP.
 UNCUT_BYTES = 1500 - 20 - 8
 # What a send that is cut carries at most (UDP_MAX_SEGMENTS in include/linux/udp.h; IPv4).
@@ -108,6 +112,13 @@ class Advice:
         return round(whole / asked) if asked and whole / asked <= MOST_ANSWER_BYTES else 0
 
     @property
+    def relays(self) -> bool:
+        """It sends about as many bytes by TCP as it receives: it may pass them on unread."""
+        counts = self.process["sum"]["counts"]
+        sent, got = (counts.get(each) or 0 for each in ("accepted_bytes", "returned_bytes"))
+        return bool(self.sent) and not self.datagrams and abs(sent - got) <= RELAYED * sent
+
+    @property
     def segments(self) -> tuple[int, int] | None:
         """The bytes of a datagram, and how many one send may carry in place of one each: as many
         as it sends for each that it receives, where it receives any. None: it has no two."""
@@ -159,7 +170,9 @@ def of_process(name: str, process: dict[str, Any], way: Way, costs: Costs,
         choices.append(back(costs, way.route, pattern, sends_of(referenced), by_ring(process)))
     found = Advice(name, process["comm"], process, way, sent, referenced, tuple(choices), source,
                    pattern, lacking, source_told)
-    return found if found.little is None else replace(found, choices=(), unpriced={})
+    if found.little is not None:
+        return replace(found, choices=(), unpriced={})
+    return replace(found, unpriced={**lacking, SPLICE: PASSED_ON}) if found.relays else found
 
 
 def of_datagrams(name: str, process: dict[str, Any], way: Way, source: str) -> Advice:

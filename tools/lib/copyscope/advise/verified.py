@@ -21,11 +21,12 @@ from copyscope.model.changes import (
 )
 from copyscope.model.choice import LEAVE, PAYS, PLAIN, UNDECIDED as OPEN, Choice
 from copyscope.records.sizes import Bucket, chief_sizes
+from copyscope.records.ways import SPLICED
 from copyscope.report.alternation import percent
 from copyscope.runs import ways
 from copyscope.runs.ways import Place
 
-from .advice import SEGMENT, Advice, by_ring
+from .advice import SEGMENT, SPLICE, Advice, by_ring
 
 MOST_SIZES, BUDGET_S = 3, 150.0
 # Of the bytes that are sent: sizes with less decide nothing, and take turns from those that do.
@@ -34,6 +35,7 @@ LEAST_SHARE = 0.01
 VARIANTS = {ZEROCOPY: "A3-whole", PLAIN: "A3-whole", FILE_READ: "sendfile", RING: "uring",
             RING_ZEROCOPY: "uring-zc"}
 BY_REFERENCE, IN_SEGMENTS = "udp-zc", "udp"
+RELAYING = (SPLICED, "vmsplice")
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,9 @@ class Verified:
 
 
 def eligible(advice: Advice, way: str) -> bool:
-    """Whether a way decides: one by a file only where the bytes come from one."""
-    return way not in OF_FILES or advice.source == "file"
+    """Whether a way decides: one by a file only where the bytes come from one. Nothing tells that
+    what is received is passed on unread, as splice() does."""
+    return way != SPLICE and (way not in OF_FILES or advice.source == "file")
 
 
 def paying(advice: Advice, told: Sequence[Verified]) -> list[str]:
@@ -151,6 +154,24 @@ def verify_segments(advice: Advice, tell: Callable[[str], None]) -> Verified | N
     return one and replace(one, of=f" ({count} datagrams of {size_text(size)} in a send)")
 
 
+def verify_relay(advice: Advice, tell: Callable[[str], None]) -> Verified | None:
+    """Take turns of splices at either end and of plain calls: a relay has both ends. Memory stands
+    for what the pipe gets from the other socket."""
+    if not advice.relays:
+        return None
+    size, = chief_sizes(chief_sends(advice), 1)
+    found = ways.measure(Place(advice.way.path, advice.connections), (size,), BUDGET_S / 2, tell,
+                         RELAYING)
+    ends = [weighed(found.rows.get(each, []), {}, 0) for each in RELAYING]
+    if ends[0] is None or ends[1] is None:
+        return None
+    (got, per_byte), (sent, _) = ends[0], ends[1]
+    ratio = Spread(got.middle + sent.middle - 1, got.low + sent.low - 1, got.high + sent.high - 1,
+                   min(got.n, sent.n))
+    return Verified(SPLICE, OPEN, ratio, answer(ratio).outcome, change_of(ratio, per_byte),
+                    f" of {size_text(size)}, of what is passed on unread")
+
+
 def verify(advice: Advice, tell: Callable[[str], None]) -> list[Verified]:
     """Take turns as the program sends, and say of each choice what they say."""
     sent = chief_sends(advice)
@@ -166,8 +187,8 @@ def verify(advice: Advice, tell: Callable[[str], None]) -> list[Verified]:
                        found.rows.get(BY_REFERENCE), bytes_of), verify_segments(advice, tell))
         tell("")
         return [each for each in both if each]
-    tell("")
     # What a ring sends by reference takes turns with a ring's copy, and not with send().
-    told = (of_choice(each, found, bytes_of) for each in advice.choices
-            if each.way != PLAIN or not by_ring(advice.process))
+    told = [*(of_choice(each, found, bytes_of) for each in advice.choices
+              if each.way != PLAIN or not by_ring(advice.process)), verify_relay(advice, tell)]
+    tell("")
     return [each for each in told if each]

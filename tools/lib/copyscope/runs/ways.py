@@ -22,6 +22,7 @@ from copyscope.records.ways import (
     OVER_TCP,
     PLAIN,
     SOURCES,
+    SPLICED,
     outcomes,
     told,
 )
@@ -32,7 +33,8 @@ from .alternation_document import counted, decided, interval
 SCHEMA = "copyscope.ways/1"
 # Ways that can share a connection: MSG_ZEROCOPY and SEND_ZC cannot, and all are held against a
 # neighbour in their own one.
-GROUPS = ((PLAIN, IN_PIECES, "A2", "A3-whole", FROM_FILE, "sendfile", "splice", "vmsplice"),
+GROUPS = ((PLAIN, SPLICED, IN_PIECES, "A2", "A3-whole", FROM_FILE, "sendfile", "splice",
+           "vmsplice"),
           (PLAIN, "uring", "uring-zc", "uring-zc-fixed"))
 BY_UDP = (("udp", "udp-zc"), ("udp-each", "udp"))
 BY_RING = GROUPS[1][1:]
