@@ -36,7 +36,7 @@ NEEDS: dict[str, dict[str, str]] = {
         "ktls": "5.1, CONFIG_TLS", "ktls-1.2": "4.13, CONFIG_TLS", "ktls-more": "as ktls",
         "ktls-sendfile": "as ktls, a file; 6.1 may hang",
         "ktls-sendfile-1.2": "as ktls-1.2, a file; 6.1 may hang",
-        "udp": "datagrams", "udp-zc": "5.0, datagrams, SO_ZEROCOPY",
+        "udp": "4.18, datagrams", "udp-each": "datagrams", "udp-zc": "5.0, datagrams, SO_ZEROCOPY",
         "A1-file": "a file"},
     "receive": {
         "recv": "", "perfield": "", "recvmsg": "", "trunc": "no use of the bytes",

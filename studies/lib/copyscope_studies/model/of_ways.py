@@ -38,7 +38,7 @@ UNPRICED = {
              **dict.fromkeys(("ktls", "ktls-1.2", "ktls-more"), "encryption"),
              **dict.fromkeys(("ktls-sendfile", "ktls-sendfile-1.2"),
                              f"encryption, {FILE_PAGES}"),
-             "udp": "datagrams", "udp-zc": "datagrams"},
+             "udp": "datagrams", "udp-each": "datagrams", "udp-zc": "datagrams"},
     "receive": {"perfield": "a recv() whose bytes are there", "recvmsg": "pieces that are read",
                 "splice": PIPE, "map": "mapping pages of the receive queue", "uring": RING,
                 "uring-multishot": RING, "ktls": "decryption", "ktls-1.2": "decryption"},
