@@ -70,15 +70,19 @@ def test_a_crossover_that_is_not_there_is_denied(tmp_path):
     assert all("broken" not in proof["laws"].values() for proof in record["proofs"])
 
 
-def test_a_crossover_takes_receivers_and_names_them(tmp_path):
+@pytest.mark.parametrize("second, method, why", [
+    ("A1-8send:perfield", "turns in one connection", None), ("A1-8send:uring-multishot", "pairs of runs", "does not stop behind a message")])
+def test_a_crossover_takes_receivers_and_names_them(second, method, why, tmp_path):
     file = tmp_path / "found.json"
-    done = tool("crossover", "A1-plain", "A1-8send:perfield", *SURE[2:], *BUSY, "--path", "lo", "--json", file)
+    done = tool("crossover", "A1-plain", second, *SURE[2:], *BUSY, "--path", "lo", "--json", file)
+    if "needs" in done.stderr:
+        pytest.skip(f"this kernel has no such ring: {done.stderr}")
     assert done.returncode == 0, done.stderr
     record = json.loads(file.read_text())
-    assert (record["first"], record["second"]) == ("A1-plain", "A1-8send:perfield")
-    assert (record["method"], record["why_pairs"]) == ("pairs of runs", "each receives in a way of its own")
+    assert (record["first"], record["second"]) == ("A1-plain", second)
+    assert record["method"] == method and (why or "") in (record["why_pairs"] or "")
     assert record["answer"]["faster_below"] in ("A1-plain", None)
-    assert [proof["variant"] for proof in record["proofs"]] == ["A1-plain", "A1-8send:perfield"]
+    assert [proof["variant"] for proof in record["proofs"]] == ["A1-plain", second]
     assert all("broken" not in proof["laws"].values() for proof in record["proofs"])
 
 

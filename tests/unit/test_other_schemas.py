@@ -102,8 +102,8 @@ def test_a_crossover_is_by_its_schema(monkeypatch, tmp_path):
 
     monkeypatch.setattr(launch, "make", make)
     monkeypatch.setattr(launch, "check_built", lambda _: None)
-    for second, method in (("A3", "turns in one connection"), ("A3:recvmsg", "pairs of runs")):
-        assert crossover.act(["A2", second, "--low", "64", "--high", "512", "--quiet",
+    for pattern, method in (("stream", "turns in one connection"), ("rr", "pairs of runs")):
+        assert crossover.act(["A2", "A3:recvmsg", "--low", "64", "--high", "512", "--quiet", "--pattern", pattern,
                               "--json", str(tmp_path / "found.json")]) == 0
         found = documents.load(tmp_path / "found.json", "crossover", "mend it")
         assert not faults("crossover", found) and faults("crossover", {**found, "proofs": []})

@@ -40,6 +40,21 @@ class Side:
         """What the record calls it."""
         return self.said or self.variant
 
+    @property
+    def way(self) -> str:
+        """As --alternate has it: the variant, with the receiver that is named."""
+        return ":".join((self.variant, *self.words[1:2])) if self.names_receiver else self.variant
+
+    @property
+    def other_words(self) -> tuple[str, ...]:
+        """What trace_run is told besides."""
+        return self.words[2:] if self.names_receiver else self.words
+
+    @property
+    def names_receiver(self) -> bool:
+        """Whether trace_run is told who receives."""
+        return self.words[:1] == ("--receiver",)
+
 
 def side_of(word: str) -> Side:
     """VARIANT, or VARIANT:RECEIVER."""

@@ -36,14 +36,17 @@ class Turns(Judge):
     def asked(self, size: int, least: int, most: int, seconds: float) -> Asked:
         """Starts at a size."""
         first, second = self.sides
-        return Asked(f"{first.variant},{second.variant}", (*self.words(size), *first.words),
+        alike = first.words == second.words
+        names = [each.variant if alike else each.way for each in self.sides]
+        words = first.words if alike else first.other_words
+        return Asked(",".join(names), (*self.words(size), *words),
                      least, most, seconds, blocks_of(size), cost=COSTS[self.quantity])
 
     def why_not(self, size: int) -> str:
         """Why these two take no turns; "" if they do."""
         first, second = self.sides
-        if first.words != second.words:
-            return "each receives in a way of its own"
+        if first.other_words != second.other_words:
+            return "each end has words of its own"
         if self.workload.pattern != "stream":
             return "each message waits for its answer"
         if paths.two_hosts(self.workload.path):
