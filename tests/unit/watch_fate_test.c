@@ -188,6 +188,26 @@ TEST(a_notification_that_joined_another_denies_no_copy)
 	assert_true(copied_law(&book, &all).known);
 }
 
+/* For a time stamp's clone, and again on arrival; half of what was referenced never left. */
+TEST(what_was_copied_twice_stands_for_no_send_that_never_left)
+{
+	struct watch_hooked all = trampolines();
+	struct watch_book book = sent_as(WATCH_KIND_REFERENCE);
+
+	book.slot.sent_referenced = BYTES / 2;
+	book.slot.copied_sends = SENDS - 1;
+	for (int times = 1; times <= 2; times++) {
+		struct watch_sides sides;
+
+		book.slot.late_copied = times * BYTES;
+		sides = copied_law(&book, &all);
+		assert_true(sides.known);
+		assert_int_equal(sides.left, sides.right);
+	}
+	book.slot.copied_sends = 0;
+	assert_int_not_equal(copied_law(&book, &all).left, copied_law(&book, &all).right);
+}
+
 /* A packet is copied whole, with what was spliced into it or waited in it; one that is thrown away is not copied. */
 TEST(other_bytes_that_were_copied_late_are_none_of_a_send_by_reference)
 {

@@ -6,6 +6,14 @@
 
 #include "userspace/record/experiment.h"
 
+/* Once: what a time stamp or a capture clones is copied for the clone, and again when the packet arrives, so that more than
+ * was referenced may be copied of a part of it. By arrivals that is one copy. */
+static bool all_were_copied(const struct told_copies *t)
+{
+	return t->late_bytes && t->late_bytes == t->referenced_bytes &&
+	       (t->by_arrivals || t->left_bytes >= t->referenced_bytes) && !t->elsewhere && !t->beside && !t->sent_again;
+}
+
 /* skb_copy_ubufs() notes in the notification that it copied, and a notification may stand for many sends. What
  * the kernel moves in other ways it notes only if the packet has no page left. */
 const char *copied_sides(const struct told_copies *t, struct sides *s)
@@ -29,7 +37,7 @@ const char *copied_sides(const struct told_copies *t, struct sides *s)
 		return "not all of its sends by reference are completed";
 	if (t->late_bytes && !t->copied)
 		s->right = 1;
-	else if (t->late_bytes && t->late_bytes >= t->referenced_bytes && !t->elsewhere && !t->beside && !t->sent_again)
+	else if (all_were_copied(t))
 		*s = (struct sides){ t->copied, t->completed };
 	else
 		*s = (struct sides){ !!t->copied, !!t->copied };
@@ -55,6 +63,7 @@ static struct told_copies told_of(const struct record *r, const struct socket_bo
 		.late_bytes = b->site[SITE_late_copy].bytes,
 		.moved_bytes = b->count[COUNT_reshaped_referenced_bytes],
 		.referenced_bytes = b->site[SITE_tx_reference].bytes,
+		.left_bytes = b->count[COUNT_wire_referenced_bytes],
 		.elsewhere = b->site[SITE_tx_copy].bytes || socket->unscattered_sends,
 		.beside = b->site[SITE_tx_splice].bytes,
 		.by_arrivals = tracepoint,

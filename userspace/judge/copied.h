@@ -14,6 +14,7 @@ struct told_copies {
 	uint64_t copied_by_ring;	/* of copied, as io_uring's notifications say */
 	uint64_t joined;	/* sends whose notifications the kernel put into others */
 	uint64_t late_bytes, moved_bytes, referenced_bytes;
+	uint64_t left_bytes;	/* of .referenced_bytes, in packets: the rest may be copied by nothing */
 	bool ended;		/* all are notified, and no notification was missed */
 	bool elsewhere;		/* a completion may tell of something else: send copied or began to, or it was before the window */
 	bool beside;		/* packets that were copied late may have other bytes, too: spliced, or of before the window */

@@ -157,6 +157,7 @@ static struct told_copies told_copies_of(const struct watch_book *book, const st
 		.late_bytes = slot->late_copied,
 		.moved_bytes = slot->reshaped,
 		.referenced_bytes = m->site[SITE_tx_reference].bytes,
+		.left_bytes = slot->sent_referenced,
 		.elsewhere = m->site[SITE_tx_copy].bytes || book->opened.referenced_bytes || slot->opened_sends ||
 			     may_have_lost_scatter_gather(book, hooked),
 		.beside = m->site[SITE_tx_splice].bytes || book->opened.unsent,

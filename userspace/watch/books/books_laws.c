@@ -120,7 +120,7 @@ static struct watch_sides sides_of_reference_queue(const struct watch_socket *s,
 }
 
 /* Nothing but the socket's own queue can hold its pages: no packet was dropped or sent again, whose
- * copy may still be under way, and all that left was copied when it arrived on this machine. Nor does a
+ * copy may still be under way, and all that left was copied once, when it arrived on this machine. Nor does a
  * send sleep that has its notification and no packet yet, the process took no notification before it was seen,
  * and the socket was not closed: then the kernel drops them (__msg_zerocopy_callback). */
 static bool queue_holds_all(const struct watch_socket *s, const struct watch_book *book,
@@ -132,7 +132,7 @@ static bool queue_holds_all(const struct watch_socket *s, const struct watch_boo
 	return m->counts_known & left && m->sites_known & 1u << SITE_late_copy && !hooked->skipped &&
 	       !book->slot.mixed && !book->opened.referenced_bytes && !book->now.calls_sleep &&
 	       !book->slot.unseen_reports && !book->now.orphaned &&
-	       m->site[SITE_late_copy].bytes >= book->slot.sent_referenced && is_undisturbed(book);
+	       m->site[SITE_late_copy].bytes == book->slot.sent_referenced && is_undisturbed(book);
 }
 
 /* Zero-copy sends of which no notification came yet. By the queue, if that holds all: then a
