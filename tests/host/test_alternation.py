@@ -86,6 +86,16 @@ def test_a_sender_waits_for_answers_within_a_turn():
     assert receiver["send_calls"] == sender["send_calls"] > sender["messages"]
 
 
+def test_a_file_is_read_and_sent_in_pieces_beside_a_way_that_sends_it_whole():
+    """Three messages of 32,771 bytes: 5 calls of 8 KiB each, and 1 of each message."""
+    with server("A1-file", 32771, "--clients", 1, "--messages", 3, "--piece", 8192, "--json") as a:
+        with client(a, 32771, 1, "--json") as b:
+            sender, receiver = a.totals(), b.totals()
+    assert (sender["send_calls"], receiver["received_bytes"], receiver["content_errors"]) == (15, 3 * 32771, 0)
+    ways = ["A1-file", "sendfile"]
+    check(ways, *turns(ways, 32771, 1, sender=("--piece", 8192)), 32771, 1)
+
+
 def test_rings_take_turns_with_a_send():
     words = (RINGS, 4096, 1)
     try:

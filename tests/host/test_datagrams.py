@@ -66,7 +66,7 @@ def test_any_size_arrives_whole(variant, size):
 @pytest.mark.parametrize("variant, sends", [("udp", 2), ("udp-each", 67)])
 def test_a_message_goes_in_datagrams_of_the_size_that_was_asked_for(variant, sends):
     """67 of 1,423 bytes, of which one send carries 46 with UDP_SEGMENT; the receiver takes each by itself."""
-    with server(variant, SEVERAL, "--clients", 1, "--messages", 23, "--datagram", 1423, "--json") as sender:
+    with server(variant, SEVERAL, "--clients", 1, "--messages", 23, "--piece", 1423, "--json") as sender:
         with client(sender, SEVERAL, 1, "--datagrams", "--behaviours", "no-gro", "--json") as receiver:
             a, b = sender.totals(), receiver.totals()
     assert a["accepted_bytes"] == b["received_bytes"] == 23 * SEVERAL and not b["content_errors"]
@@ -74,10 +74,10 @@ def test_a_message_goes_in_datagrams_of_the_size_that_was_asked_for(variant, sen
 
 
 def test_a_run_says_of_what_size_its_datagrams_were():
-    record = records.run_record("udp", SEVERAL, 1, "--messages", 23, "--datagram", 1423, "--behaviours", "no-gro", "--path", "lo")
+    record = records.run_record("udp", SEVERAL, 1, "--messages", 23, "--piece", 1423, "--behaviours", "no-gro", "--path", "lo")
     work = record["experiment"]["workload"]
     assert record["counts"]["accepted_bytes"] == 23 * SEVERAL == work["received_bytes"]
-    assert work["datagram_bytes"] == 1423 and not records.laws_with(record, "broken")
+    assert work["piece_bytes"] == 1423 and not records.laws_with(record, "broken")
 
 
 def test_a_device_that_cannot_gather_copies_in_the_call_what_asked_for_zero_copy():

@@ -533,7 +533,7 @@ def test_datagrams_that_are_ready_at_once_are_held_against_one_send_of_all(advis
     data = record(process(sent(bucket(size, 400)), *got), remote="127.0.0.1:80", protocol="udp")
     assert advise(data) == 4
     said = " ".join(capsys.readouterr().out.split())
-    alone = f"--datagram {size} --behaviours no-gro"
+    alone = f"--piece {size} --behaviours no-gro"
     assert said.endswith(f"--alternate udp-each,udp {size * count} 1 --path lo {alone}" if count else "--path lo")
     assert ("UDP_SEGMENT: not predicted" in said) == bool(count)
     advise(data, "--verify")
@@ -541,6 +541,29 @@ def test_datagrams_that_are_ready_at_once_are_held_against_one_send_of_all(advis
     assert (f"UDP_SEGMENT ({count} datagrams of {size} B in a send): pays, -50 %" in said) == bool(count)
     turns = [" ".join(map(str, run)) for run in asked if run[1] == "udp-each,udp"]
     assert bool(turns) == bool(count) and all(f"{size * count} 1 --path lo {alone}" in each for each in turns)
+
+
+@pytest.mark.parametrize("requests, whole", [(10, 1 << 20), (320, 0), (0, 0)])
+def test_a_file_that_is_read_in_pieces_is_held_against_one_sendfile_of_an_answer(
+        advise, monkeypatch, capsys, tmp_path, requests, whole):
+    asked, priced = [], tmp_path / "with-read.json"
+    priced.write_text(json.dumps(made(cpu_read=row("cpu-read", 2638.4, points=by_size(1500, 0.3)))))
+
+    def make(run, *_):
+        asked.append(" ".join(map(str, run.arguments)))
+        return SimpleNamespace(status=0, stderr="", said=json.dumps(
+            alternated.record(run.arguments, lambda name, _: {"sendfile": 600}.get(name, 1000))))
+    monkeypatch.setattr(launch, "make", make)
+    monkeypatch.setattr(launch, "check_built", lambda _: None)
+    monkeypatch.setattr(ways, "EVERY_S", 0)
+    got = [sent(bucket(32, requests), direction="recv")] if requests else []
+    data = record(process(sent(bucket(32768, 320)), *got), remote="127.0.0.1:80")
+    advise(data, "--source", "file", "--verify", "--baseline", str(priced))
+    said = " ".join(capsys.readouterr().out.split())
+    assert ("sendfile for read() of 1 MiB at once: pays, -40 %" in said) == bool(whole)
+    assert ("sendfile for read(): pays, -40 %" in said) != bool(whole)
+    of_files = {each.partition(" --cpus")[0] for each in asked if "A1-file" in each}
+    assert all((f"{whole} 1 --path lo --piece 32768 --answer-every 1" in each) == bool(whole) for each in of_files) and of_files
 
 
 @pytest.mark.parametrize("got_bytes, relays", [(0, False), (6553600, True), (5900000, True), (5890000, False)])

@@ -67,7 +67,7 @@ json_t *run_request_json(const struct run_request *request)
 	return json_pack(
 		"{s:s, s:s, s:s, s:I, s:I, s:i, s:I, s:f, s:i, s:b, s:s, s:i, s:b, s:b, s:s, s:s, s:s}",
 		"variant", p->variant, "pattern", p->pattern, "receiver", p->receiver, "bytes",
-		(json_int_t)p->bytes, "datagram_bytes", (json_int_t)p->datagram_bytes, "threads", p->threads, "messages", (json_int_t)p->messages,
+		(json_int_t)p->bytes, "piece_bytes", (json_int_t)p->piece_bytes, "threads", p->threads, "messages", (json_int_t)p->messages,
 		"seconds", p->seconds, "readers", p->readers, "unchecked", p->unchecked,
 		"behaviours", plan_behaviours(p).text, "port", request->port, "no_probes",
 		request->no_probes, "fifo", request->fifo, "far", request->far == END_SENDER ? "sender" : "receiver",
@@ -101,7 +101,7 @@ const char *run_request_read(json_t *o, struct run_request *request)
 {
 	const char *variant, *pattern, *receiver, *behaviours, *far, *from, *to;
 	struct workload_plan *p = &request->plan;
-	json_int_t bytes, datagram_bytes, messages, threads, readers, port;
+	json_int_t bytes, piece_bytes, messages, threads, readers, port;
 	int no_probes, fifo, unchecked;
 
 	*request = (struct run_request){};
@@ -109,7 +109,7 @@ const char *run_request_read(json_t *o, struct run_request *request)
 		    o,
 		    "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:F, s:I, s:b, s:s, s:I, s:b, s:b, s:s, s:s, s:s}",
 		    "variant", &variant, "pattern", &pattern, "receiver", &receiver, "bytes",
-		    &bytes, "datagram_bytes", &datagram_bytes, "threads", &threads, "messages", &messages, "seconds", &p->seconds,
+		    &bytes, "piece_bytes", &piece_bytes, "threads", &threads, "messages", &messages, "seconds", &p->seconds,
 		    "readers", &readers, "unchecked", &unchecked, "behaviours", &behaviours, "port",
 		    &port, "no_probes", &no_probes, "fifo", &fifo, "far", &far, "from", &from, "to", &to))
 		return "a key is missing";
@@ -121,13 +121,13 @@ const char *run_request_read(json_t *o, struct run_request *request)
 		return "a name is too long";
 	if (plan_behaviours_read(p, behaviours))
 		return "unknown behaviour";
-	if (bytes < 0 || datagram_bytes < 0 || messages < 0 || threads < 1 || threads > PLAN_THREADS_MAX || readers < 0 ||
+	if (bytes < 0 || piece_bytes < 0 || messages < 0 || threads < 1 || threads > PLAN_THREADS_MAX || readers < 0 ||
 	    readers > PLAN_THREADS_MAX || port < 1 || port > 65535)
 		return "a number is out of range";
 	if (strcmp(far, "sender") && strcmp(far, "receiver"))
 		return "unknown role";
 	p->bytes = bytes;
-	p->datagram_bytes = datagram_bytes;
+	p->piece_bytes = piece_bytes;
 	p->messages = messages;
 	p->threads = threads;
 	p->readers = readers;

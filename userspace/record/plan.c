@@ -93,6 +93,16 @@ bool plan_notified_by_ring(const struct workload_plan *p)
 	return variant_has(p->variant, VARIANT_RING_REFERENCES);
 }
 
+const char *plan_piece_fault(const struct workload_plan *p)
+{
+	unsigned int traits = 0;
+	struct way_names way;
+
+	for (int i = 0; plan_way(p, i, &way); i++)
+		traits |= variant_traits(way.variant);
+	return piece_fault(traits, p->piece_bytes);
+}
+
 bool plan_sends_datagrams(const struct workload_plan *p)
 {
 	return variant_has(p->variant, VARIANT_DATAGRAMS);
@@ -145,8 +155,8 @@ const char *plan_fault(const struct workload_plan *p)
 	fault = variant_fault(variant_traits(p->variant), !strcmp(p->pattern, "rr"), p->readers, p->receiver);
 	if (fault)
 		return fault;
-	if (p->datagram_bytes > DATAGRAM_BYTES_MAX || (p->datagram_bytes && !plan_sends_datagrams(p)))
-		return "bytes of a datagram out of range";
+	if (plan_piece_fault(p))
+		return plan_piece_fault(p);
 	if (p->behaviours >> BEHAVIOUR_COUNT)
 		return "unknown behaviour";
 	if (p->readers && behaviours_want_messages(p->behaviours))

@@ -21,7 +21,7 @@ struct workload_plan {
 	char alternate[320];	/* VARIANT[:RECEIVER] of each, with commas; empty: none do */
 	int block_ms;		/* then: about how long a turn is */
 	uint64_t answer_every;	/* then: messages after which the receiver answers; 0: only after a turn */
-	uint64_t datagram_bytes;	/* by UDP: the payload of each datagram; 0: what the route's MTU carries */
+	uint64_t piece_bytes;	/* of each datagram, or of each read() with its send(); 0: as many as one takes */
 	char pattern[16];
 	char receiver[16];
 	uint64_t bytes;
@@ -69,6 +69,9 @@ bool plan_notified_by_ring(const struct workload_plan *plan);
 
 /* True if its messages travel as datagrams, which may be lost. */
 bool plan_sends_datagrams(const struct workload_plan *plan);
+
+/* Why its messages cannot be cut into the pieces that it asks for, or NULL. */
+const char *plan_piece_fault(const struct workload_plan *plan);
 
 /* True if a connection of a run that ends well may end inside a message. */
 bool plan_ends_inside(const struct workload_plan *plan);

@@ -472,7 +472,7 @@ static json_t *workload_json(const struct record *r)
 	if (r->experiment->fifo)
 		put(o, "scheduling", text("fifo"));
 	put_if(o, "behaviours", behaviours_json(p));
-	put_if(o, "datagram_bytes", p->datagram_bytes ? json_integer(p->datagram_bytes) : NULL);
+	put_if(o, "piece_bytes", p->piece_bytes ? json_integer(p->piece_bytes) : NULL);
 	put_if(o, "senders", p->senders ? json_integer(p->senders) : NULL);
 	put_if(o, "cpus", cpus_json(p));
 	put_if(o, "listeners", listeners_json(tx));

@@ -53,7 +53,7 @@ enum { KEY_PATTERN = OPTIONS_KEY_MAIN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS, 
        KEY_JSON, KEY_BREAK, KEY_NO_PROBES, KEY_KERNEL, KEY_MODULES, KEY_READERS, KEY_SENDERS, KEY_LISTENERS, KEY_CPUS, KEY_MEMLOCK,
        KEY_OPTMEM, KEY_ARCH, KEY_COST, KEY_VERIFY, KEY_BEHAVIOURS, KEY_PASS, KEY_COUNTERS,
        KEY_LAWS, KEY_EXACT, KEY_COLOR, KEY_LIST, KEY_RUNS,
-       KEY_ALTERNATE, KEY_BLOCK, KEY_ANSWER_EVERY, KEY_STARTS, KEY_EVERY, KEY_DATAGRAM };
+       KEY_ALTERNATE, KEY_BLOCK, KEY_ANSWER_EVERY, KEY_STARTS, KEY_EVERY, KEY_PIECE };
 
 /* Enough for one notification: an skb without payload, as sock_omalloc charges it, and some
  * more. */
@@ -83,8 +83,9 @@ static const struct argp_option option_table[] = {
 	  "cores", 1 },
 	{ "behaviours", KEY_BEHAVIOURS, "LIST", 0,
 	  "what published programs do otherwise: names of the list below, with commas", 1 },
-	{ "datagram", KEY_DATAGRAM, "BYTES", 0,
-	  "by UDP: payload of each datagram (default: what the route's MTU carries)", 1 },
+	{ "piece", KEY_PIECE, "BYTES", 0,
+	  "by UDP: payload of each datagram (default: what the route's MTU carries); of A1-file: what each read() and "
+	  "send() moves (default: a message)", 1 },
 	{ "messages", KEY_MESSAGES, "N", 0, "stop after N messages in all; k and M multiply", 1 },
 	{ "seconds", KEY_SECONDS, "S", 0, "stop after S seconds (default 2)", 1 },
 	{ "alternate", KEY_ALTERNATE, "LIST", 0,
@@ -327,8 +328,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_ANSWER_EVERY:
 		o->plan.answer_every = options_whole(arg, 1, PLAN_MESSAGES_MAX, "--answer-every");
 		break;
-	case KEY_DATAGRAM:
-		o->plan.datagram_bytes = options_whole(arg, 1, DATAGRAM_BYTES_MAX, "--datagram");
+	case KEY_PIECE:
+		o->plan.piece_bytes = options_whole(arg, 1, PLAN_BYTES_MAX, "--piece");
 		break;
 	case KEY_EVERY:
 		options_fail("--every %s goes with --alternate of tools/trace_run", arg);
@@ -526,8 +527,8 @@ void options_parse(int argc, char **argv, struct options *o)
 	if (behaviours_fault(o->plan.behaviours, variant_traits(o->plan.variant)))
 		options_fail("--behaviours: %s", behaviours_fault(o->plan.behaviours,
 								  variant_traits(o->plan.variant)));
-	if (o->plan.datagram_bytes && !plan_sends_datagrams(&o->plan))
-		options_fail("%s", "--datagram is of variants that send by UDP: udp, udp-each, udp-zc");
+	if (plan_piece_fault(&o->plan))
+		options_fail("--piece: %s", plan_piece_fault(&o->plan));
 	check_variant(&o->plan);
 	check_alternation(o);
 	check_threads(o);

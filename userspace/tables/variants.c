@@ -78,11 +78,18 @@ const char *ways_fault(const unsigned int traits[], int count)
 				NULL;
 }
 
+const char *piece_fault(unsigned int traits, uint64_t bytes)
+{
+	if (bytes && !(traits & (VARIANT_DATAGRAMS | VARIANT_READS)))
+		return "only udp, udp-each, udp-zc and A1-file send a message in pieces";
+	return bytes > DATAGRAM_BYTES_MAX && traits & VARIANT_DATAGRAMS ? "a datagram has at most 65507 bytes" : NULL;
+}
+
 const char *senders_fault(unsigned int traits, bool replies)
 {
 	if (replies)
 		return "a reply has one sender: use --pattern stream";
-	return traits & ~VARIANT_ASKS ? "the variant must send by plain calls alone, without notifications, TLS, rings, pipes "
+	return traits & ~(VARIANT_ASKS | VARIANT_READS) ? "the variant must send by plain calls alone, without notifications, TLS, rings, pipes "
 					"and datagrams: A1, A2, A3-unset and the like" : NULL;
 }
 

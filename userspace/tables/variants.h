@@ -21,6 +21,7 @@ enum variant_trait {
 	VARIANT_REGISTERED = 256, /* memory that io_uring holds: a send takes no reference to its pages */
 	VARIANT_POLLED = 512,	  /* a thread of the kernel submits (IORING_SETUP_SQPOLL) */
 	VARIANT_DATAGRAMS = 1024, /* it sends by UDP, where what is dropped is lost */
+	VARIANT_READS = 2048,	  /* it reads what it sends from a file before */
 	VARIANT_REFERENCES = VARIANT_ASKS | VARIANT_SO_ZEROCOPY,
 	VARIANT_RING_REFERENCES = VARIANT_RING | VARIANT_ASKS,
 };
@@ -90,7 +91,7 @@ enum variant_trait {
 	X(udp_zc, "udp-zc", "MSG_ZEROCOPY by UDP",                                   \
 	  VARIANT_REFERENCES | VARIANT_DATAGRAMS, "as udp, MSG_ZEROCOPY")              \
 	X(a1_file, "A1-file", "read() and send()",                                   \
-	  VARIANT_PLAIN, "read() from the page cache into a buffer, one send()")
+	  VARIANT_READS, "read() from the page cache into a buffer, one send()")
 
 #define VARIANT_ENUM(symbol, ...) VARIANT_##symbol,
 enum variant_id { VARIANTS(VARIANT_ENUM) VARIANT_COUNT };
@@ -141,6 +142,9 @@ const char *variant_fault(unsigned int traits, bool replies, bool readers, const
 
 /* What a variant with these traits cannot do from several threads on one socket; NULL: nothing is wrong. */
 const char *senders_fault(unsigned int traits, bool replies);
+
+/* Why messages of variants with one of these traits are not cut into pieces of so many bytes, or NULL; 0: into none. */
+const char *piece_fault(unsigned int traits, uint64_t bytes);
 
 /* What variants with these traits cannot do in turns on one connection; NULL: nothing is wrong. */
 const char *ways_fault(const unsigned int traits[], int count);

@@ -330,6 +330,7 @@ struct team *team_create(const struct settings *settings, uint64_t messages)
 	for (unsigned int i = 0; team && i < settings->n_ways; i++) {
 		team->of[i] = sender_create(&(struct send_manner){ .variant = settings->ways[i],
 								  .bytes = settings->bytes,
+								  .piece_bytes = settings->piece_bytes,
 								  .behaviours = settings->behaviours,
 								  .check_content = settings->check_content,
 								  .messages = messages });

@@ -22,6 +22,7 @@
 struct send_manner {
 	const struct variant *variant;
 	size_t bytes;
+	size_t piece_bytes; /* that are read and sent at a time; 0: all */
 	unsigned int behaviours;
 	bool check_content; /* else messages are filled once, unless their memory is fresh */
 	uint64_t messages;  /* that will be sent; 0: not known */

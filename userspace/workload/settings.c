@@ -64,7 +64,7 @@ enum option_key {
 	KEY_ADDRESS = 256, KEY_PORT, KEY_PATTERN, KEY_RECEIVER, KEY_MESSAGES, KEY_SECONDS,
 	KEY_CLIENTS, KEY_MAX_CLIENTS, KEY_READERS, KEY_JSON, KEY_READY_FD, KEY_GO_FD,
 	KEY_PATIENCE, KEY_FROM, KEY_CHECK, KEY_COUNT_FIN,
-	KEY_BEHAVIOURS, KEY_GUEST_MARKER, KEY_DATAGRAMS, KEY_DATAGRAM,
+	KEY_BEHAVIOURS, KEY_GUEST_MARKER, KEY_DATAGRAMS, KEY_PIECE,
 	KEY_ALTERNATE, KEY_BLOCK, KEY_ANSWER_EVERY, KEY_IN_BLOCKS, KEY_SENDERS, KEY_LISTENERS, KEY_CPUS,
 };
 
@@ -119,7 +119,8 @@ static const struct argp_option server_options[] = {
 	{ "block", KEY_BLOCK, "MS", 0, "how long an end works in a turn, about: 1 to 1000 ms (default 3)", 2 },
 	{ "answer-every", KEY_ANSWER_EVERY, "N", 0,
 	  "with --alternate: wait for the receiver's answer behind every N messages (default: of a turn alone)", 2 },
-	{ "datagram", KEY_DATAGRAM, "BYTES", 0, "by UDP: of each datagram (default: what the route's MTU carries)", 2 },
+	{ "piece", KEY_PIECE, "BYTES", 0, "of each datagram (default: what the route's MTU carries), or of each read() and send() "
+	  "of A1-file (default: a message)", 2 },
 	{ 0, 0, 0, 0, "Who:", 3 },
 	{ "clients", KEY_CLIENTS, "T", 0, "serve exactly T clients, then end", 3 },
 	{ "max-clients", KEY_MAX_CLIENTS, "K", 0, "close one more than K at once (default 64)",
@@ -251,9 +252,8 @@ static error_t amount_parse(int key, const char *text, struct draft *draft)
 	case KEY_SENDERS:
 		settings->senders = number_parse("--senders", text, NUMBER_WITH_SUFFIX, 1, THREADS_MAX);
 		return 0;
-	case KEY_DATAGRAM:
-		settings->datagram_manner.most_bytes =
-			number_parse("--datagram", text, NUMBER_WITH_SUFFIX, 1, DATAGRAM_BYTES_MAX);
+	case KEY_PIECE:
+		settings->piece_bytes = number_parse("--piece", text, NUMBER_WITH_SUFFIX, 1, BYTES_MAX);
 		return 0;
 	case KEY_LISTENERS:
 		settings->listeners = number_parse("--listeners", text, NUMBER_PLAIN, 1, LISTENERS_MAX);
@@ -475,13 +475,22 @@ static void datagrams_complete(struct settings *settings)
 	const char *fault;
 
 	settings->datagrams |= traits & VARIANT_DATAGRAMS;
-	settings->datagram_manner.each_alone = settings->behaviours & BEHAVIOUR_BIT(no_gro);
-	if (settings->datagram_manner.most_bytes && !settings->datagrams)
-		usage_error("--datagram is of variants that send by UDP: udp, udp-each, udp-zc");
+	settings->datagram_manner = (struct datagram_manner){ settings->piece_bytes,
+							       settings->behaviours & BEHAVIOUR_BIT(no_gro) };
 	fault = variant_fault(settings->datagrams ? VARIANT_DATAGRAMS : 0, settings->pattern == PATTERN_RR,
 			      settings->readers, settings->receiver->row->name);
 	if (fault)
 		usage_error("%s: %s", settings->variant ? settings->variant->row->name : "--datagrams", fault);
+}
+
+static void piece_complete(const struct settings *settings)
+{
+	unsigned int traits = 0;
+
+	for (unsigned int i = 0; i < settings->n_ways; i++)
+		traits |= settings->ways[i]->row->traits;
+	if (piece_fault(traits, settings->piece_bytes))
+		usage_error("--piece: %s", piece_fault(traits, settings->piece_bytes));
 }
 
 /* Threads that send on one socket know nothing of each other's bytes. */
@@ -530,6 +539,7 @@ static void settings_complete(struct draft *draft)
 	datagrams_complete(settings);
 	alternation_complete(settings);
 	senders_complete(settings);
+	piece_complete(settings);
 	if (decides && !settings->messages && !settings->duration_ns)
 		settings->duration_ns = DEFAULT_DURATION_NS;
 }

@@ -54,6 +54,7 @@ struct settings {
 	bool guest_marker;               /* tell the emulator's plugin whose threads these are */
 	bool datagrams;          /* they carry the messages, beside a connection that tells of begin and end */
 	struct datagram_manner datagram_manner; /* then */
+	size_t piece_bytes;      /* server: of each datagram, or each read() with its send(); 0: as many as one takes */
 	uint64_t patience_ns;    /* how long nothing may move; 0: for ever */
 	int ready_fd, go_fd;     /* -1: not given */
 };

@@ -54,12 +54,20 @@ static enum outcome send_whole(struct sender *sender, struct message *message)
 /* What sendfile() spares, the copy out of the page cache, is in no book: no socket takes part in it. */
 static enum outcome read_and_send(struct sender *sender, struct message *message)
 {
-	ssize_t got = pread(message->file, message->staging, message->bytes, 0);
+	size_t most = sender->manner.piece_bytes ? sender->manner.piece_bytes : message->bytes;
+	enum outcome outcome = OUTCOME_OK;
 
-	if (got == (ssize_t)message->bytes)
-		return transfer_send(sender->connection, message->staging, message->bytes, 0);
-	complain("cannot read a message from its file: %s", got < 0 ? strerror(errno) : "it is shorter");
-	return OUTCOME_FAILED;
+	for (size_t at = 0; at < message->bytes && outcome == OUTCOME_OK; at += most) {
+		size_t bytes = message->bytes - at < most ? message->bytes - at : most;
+		ssize_t got = pread(message->file, message->staging, bytes, at);
+
+		if (got != (ssize_t)bytes) {
+			complain("cannot read a message from its file: %s", got < 0 ? strerror(errno) : "it is shorter");
+			return OUTCOME_FAILED;
+		}
+		outcome = transfer_send(sender->connection, message->staging, bytes, 0);
+	}
+	return outcome;
 }
 
 static enum outcome send_fields(struct sender *sender, struct message *message, int flags)

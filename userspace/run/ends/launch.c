@@ -292,7 +292,7 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 {
 	char senders[24] = "--json", listeners[24] = "--json", cpus[END_COUNT][280] = { "--json", "--json" };
 	char bytes[24], threads[24], readers[24], port[24], amount[40], variants[320], receivers[192], block[24],
-		answer[40] = "--json", datagram[40] = "--json";
+		answer[40] = "--json", piece[40] = "--json";
 	const char *check = plan->unchecked ? "none" : "content";
 	struct behaviour_names behaviours = plan_behaviours(plan);
 	const char *how_long = plan->messages ? "--messages" : "--seconds";
@@ -304,7 +304,7 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 	const char *marker = plan->modelled ? "--guest-marker" : "--json";
 	bool alternates = *plan->alternate;
 	const char *server[] = { workload, "server", alternates ? variants : plan->variant, bytes, "--json", fault, marker,
-				 alternates ? block : "--json", answer, datagram, senders, listeners, cpus[END_SENDER],
+				 alternates ? block : "--json", answer, piece, senders, listeners, cpus[END_SENDER],
 				 "--patience", PATIENCE_S,
 				 "--listen", path->address, "--port", port, "--pattern", plan->pattern,
 				 "--check", check, "--behaviours", behaviours.text, "--clients", threads, how_long, amount,
@@ -328,8 +328,8 @@ int ends_launch(struct child children[END_COUNT], const char *workload,
 	snprintf(block, sizeof(block), "--block=%d", plan->block_ms);
 	if (plan->answer_every)
 		snprintf(answer, sizeof(answer), "--answer-every=%llu", (unsigned long long)plan->answer_every);
-	if (plan->datagram_bytes)
-		snprintf(datagram, sizeof(datagram), "--datagram=%llu", (unsigned long long)plan->datagram_bytes);
+	if (plan->piece_bytes)
+		snprintf(piece, sizeof(piece), "--piece=%llu", (unsigned long long)plan->piece_bytes);
 	if (plan->senders)
 		snprintf(senders, sizeof(senders), "--senders=%d", plan->senders);
 	if (plan->listeners)

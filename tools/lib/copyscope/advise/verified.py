@@ -140,7 +140,7 @@ def chief_sends(advice: Advice) -> list[Bucket]:
 
 def segments_words(segments: tuple[int, int]) -> tuple[str, ...]:
     """How trace_run sends datagrams of that size, to a receiver that changes nothing."""
-    return ("--datagram", str(segments[0]), "--behaviours", "no-gro")
+    return ("--piece", str(segments[0]), "--behaviours", "no-gro")
 
 
 def verify_segments(advice: Advice, tell: Callable[[str], None]) -> Verified | None:
@@ -172,6 +172,27 @@ def verify_relay(advice: Advice, tell: Callable[[str], None]) -> Verified | None
                     f" of {size_text(size)}, of what is passed on unread")
 
 
+def by_files(advice: Advice) -> Choice | None:
+    """The choice of one sendfile() for an answer that is read and sent in pieces; None: it is
+    none, or the answer is one piece."""
+    size = chief_sizes(chief_sends(advice), 1)[0]
+    return next((each for each in advice.choices if each.way == FILE_READ and
+                 advice.answer_bytes >= 2 * size), None)
+
+
+def verify_files(advice: Advice, tell: Callable[[str], None]) -> Verified | None:
+    """Take turns of whole answers, read and sent in the program's pieces and by sendfile()."""
+    choice = by_files(advice)
+    if choice is None:
+        return None
+    size, = chief_sizes(chief_sends(advice), 1)
+    place = Place(advice.way.path, advice.connections, ("--piece", str(size)),
+                  answer_bytes=advice.answer_bytes)
+    found = ways.measure(place, (advice.answer_bytes,), BUDGET_S / 2, tell, (VARIANTS[FILE_READ],))
+    one = of_choice(choice, found, {})
+    return one and replace(one, of=f" of {size_text(advice.answer_bytes)} at once")
+
+
 def verify(advice: Advice, tell: Callable[[str], None]) -> list[Verified]:
     """Take turns as the program sends, and say of each choice what they say."""
     sent = chief_sends(advice)
@@ -179,8 +200,9 @@ def verify(advice: Advice, tell: Callable[[str], None]) -> list[Verified]:
     bytes_of = {size: sum(each.bytes for each in sent if chief_sizes([each], 1) == [size])
                 for size in sizes}
     place = Place(advice.way.path, advice.connections, answer_bytes=advice.answer_bytes)
+    apart = by_files(advice)
     wanted = dict.fromkeys([BY_REFERENCE] if advice.datagrams else [
-        VARIANTS[each.way] for each in advice.choices if each.way in VARIANTS])
+        VARIANTS[each.way] for each in advice.choices if each.way in VARIANTS and each != apart])
     found = ways.measure(place, tuple(sizes), BUDGET_S, tell, tuple(wanted))
     if advice.datagrams:
         both = (of_way(PLAIN if advice.referenced else ZEROCOPY, OPEN,
@@ -189,6 +211,7 @@ def verify(advice: Advice, tell: Callable[[str], None]) -> list[Verified]:
         return [each for each in both if each]
     # What a ring sends by reference takes turns with a ring's copy, and not with send().
     told = [*(of_choice(each, found, bytes_of) for each in advice.choices
-              if each.way != PLAIN or not by_ring(advice.process)), verify_relay(advice, tell)]
+              if each.way != PLAIN or not by_ring(advice.process)),
+            verify_files(advice, tell), verify_relay(advice, tell)]
     tell("")
     return [each for each in told if each]
