@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -94,6 +95,16 @@ def test_a_file_is_read_and_sent_in_pieces_beside_a_way_that_sends_it_whole():
     assert (sender["send_calls"], receiver["received_bytes"], receiver["content_errors"]) == (15, 3 * 32771, 0)
     ways = ["A1-file", "sendfile"]
     check(ways, *turns(ways, 32771, 1, sender=("--piece", 8192)), 32771, 1)
+
+
+def test_what_is_sent_before_an_answer_is_never_held_back(tmp_path):
+    """Nagle's algorithm would hold the last piece until the receiver acknowledges the others, which it does late."""
+    calls = tmp_path / "calls"
+    with server("--alternate", "A1-file,sendfile", 65536, "--clients", 1, "--seconds", 0.01, "--block", 1, "--piece", 32768,
+                "--answer-every", 1, "--json", prefix=("strace", "-f", "-o", calls, "-e", "trace=setsockopt")) as a:
+        with client(a, 65536, 1, "--in-blocks", "--json") as b:
+            check(["A1-file", "sendfile"], a.totals(), b.totals(), 65536, 1)
+    assert re.findall(r"TCP_NODELAY, \[(\d)\]", calls.read_text()) == ["1"]
 
 
 def test_rings_take_turns_with_a_send():

@@ -237,7 +237,9 @@ static enum outcome send_block(const struct block_plan *plan, struct sender *sen
 		if (outcome == OUTCOME_OK && block_answers(plan, i))
 			outcome = block_hear_answer(sender->connection);
 	}
-	push(sender->connection);
+	/* With answers Nagle's algorithm is off for good (server.c). */
+	if (!plan->answer_every)
+		push(sender->connection);
 	return outcome == OUTCOME_OK ? sender_settle(sender) : outcome;
 }
 
