@@ -266,6 +266,17 @@ static uint64_t uncopied_for_sure(const struct watch_book *book, const struct wa
 	return splices_uncopied(book, hooked, m) + (has(m, SITE_late_copy) ? pages_uncopied(book, hooked, m) : 0);
 }
 
+/* At most so much was copied after it was handed over: by what left, where nothing else of the socket leaves. A copy for a
+ * clone and one on arrival are two of the same bytes. */
+static uint64_t most_copied_later(const struct watch_book *book, const struct watch_movements *m, uint64_t handed)
+{
+	bool left_is_known = m->counts_known >> COUNT_wire_referenced_bytes & 1;
+
+	if (!left_is_known || m->site[SITE_tx_splice].bytes || book->opened.referenced_bytes)
+		return handed;
+	return least(m->count[COUNT_wire_referenced_bytes], handed);
+}
+
 struct watch_fate watch_fate_of(const struct watch_book *book, const struct watch_hooked *hooked,
 				const struct watch_movements *m)
 {
@@ -283,7 +294,7 @@ struct watch_fate watch_fate_of(const struct watch_book *book, const struct watc
 		return fate;
 	}
 	/* The kernel may have copied what was sent before the window. */
-	fate.later = least(less(later, book->opened.referenced_bytes), handed);
+	fate.later = least(less(later, book->opened.referenced_bytes), most_copied_later(book, m, handed));
 	fate.uncopied = least(pages_uncopied(book, &all, m) + splices_uncopied(book, &all, m), handed - fate.later);
 	fate.unsure = less(fate.uncopied, uncopied_for_sure(book, hooked, m));
 	fate.unknown = handed - fate.later - fate.uncopied;
