@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import time
 
 import pytest
@@ -101,6 +102,32 @@ def test_sockets_that_are_born_and_die_in_the_window_are_whole():
     died = [each for each in record["sockets"] if each["died"]]
     assert sum(each["whole"] for each in died) == 10 and len(died) >= 14
     assert record["total"]["died"] == len(died)
+
+
+FAILING = """
+import ctypes, socket
+listener = socket.create_server(("127.0.0.1", 0))
+one, other = socket.create_connection(listener.getsockname()), None
+other, _ = listener.accept()
+for _ in range(23):
+    one.sendall(bytes(4093))
+    assert ctypes.CDLL(None).recv(other.fileno(), ctypes.c_void_p(1), ctypes.c_size_t(4093), 0) < 0
+    left = 4093
+    while left:
+        left -= len(other.recv(left))
+"""
+
+
+def test_receives_that_fail_are_no_odd_copies(tmp_path):
+    """Each copies to memory that is not there, before one that does: the law of what was received is tested all the same."""
+    kept = tmp_path / "watch.json"
+    done = subprocess.run([ROOT / "tools" / "copyscope", "watch", "--quiet", "--books", "calls", "--json", kept, "--",
+                           sys.executable, "-c", FAILING], check=False)
+    assert done.returncode in WELL
+    record = json.loads(kept.read_text())
+    received, = (each for each in record["sockets"] if each["counts"]["returned_bytes"])
+    assert received["laws"]["receive queue"]["status"] == received["laws"]["receives"]["status"] == "balanced"
+    assert received["sites"]["rx_copy"]["bytes"] == PRIME_MESSAGES * PRIME_BYTES
 
 
 @pytest.mark.parametrize("variant", ["A3", "A3-unset"])
