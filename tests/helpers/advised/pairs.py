@@ -25,6 +25,9 @@ from helpers import foreign
 
 from .programs import DATAGRAMS, ECHO, HTTP, POSTGRES, REDIS, ROOT, Place, Program
 
+# glibc raises its threshold when a large piece is freed: one Python mapped and unmapped 256 KiB for each request, and the
+# other, which had once buffered the rest of a send, did not.
+ALIKE = {"MALLOC_MMAP_THRESHOLD_": str(4 << 20)}
 PAIRS, BLOCK_BYTES, WATCH_S = 9, 96 << 20, 3
 CONNECTIONS = 2
 # Two of these may run beside each other, and a machine has one route to a network.
@@ -204,7 +207,7 @@ def serving(program: Program, within: list[str], changed: bool) -> Iterator[Side
     try:
         for command in start.commands:
             words = [*within, *command]
-            environment = {**os.environ, **(start.environment if command == start.commands[-1] else {})}
+            environment = {**os.environ, **ALIKE, **(start.environment if command == start.commands[-1] else {})}
             if command != start.commands[-1] and "initdb" in command:
                 subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
                 continue

@@ -82,8 +82,8 @@ def shim() -> Path:
 
 
 def by_reference(changed: bool) -> dict[str, str]:
-    """The environment of a program whose sends go by MSG_ZEROCOPY."""
-    return {"LD_PRELOAD": str(shim()), "ZEROCOPY_FROM": "4096"} if changed else {}
+    """The environment of a program whose sends go by MSG_ZEROCOPY; as it is it has the same library."""
+    return {"LD_PRELOAD": str(shim()), "ZEROCOPY_FROM": "00004096" if changed else "99999999"}
 
 
 def python(how: str, other: str) -> Callable[[Place, int, bool], Start]:
