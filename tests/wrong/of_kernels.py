@@ -34,7 +34,7 @@ OF_KERNELS = (
     without("receives up to 6.2", 'FEXIT(6, "receive_exit", "returned", "tcp_recvmsg_locked", CALLS, ELSE),',
             "there is no other hook where the tracepoint is missing", f"{IN_GUEST} [6.1-A1.veth.4]"),
     without("notifications up to 6.18", 'FENTRY(1, "notification_end", "completions", "__msg_zerocopy_callback", DETAIL, PLAIN),',
-            "the function of its own is missing", TABLE, f"{DELIVERY} [6.12-veth]"),
+            "the function of its own is missing", TABLE, f"{IN_GUEST} [6.1-A3.veth.4]"),
     without("notifications since 6.19", 'FEXIT(3, "notification_put_exit", "completions", "msg_zerocopy_complete", DETAIL, ELSE),',
             "one of the two programs is missing", TABLE,
             "tests/guest/test_paths.py test_every_law_balances [7.2-skip-put-entry.veth]"),
