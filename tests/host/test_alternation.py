@@ -243,11 +243,15 @@ def test_what_cannot_be_compared_is_refused_in_one_line(words, why):
 @pytest.mark.long
 @records.needs_root
 def test_a_beside_a_is_alike():
-    """In ten tries of ten none pays or costs, and each is alike that other programs left alone."""
+    """Each of ten tries is alike that other programs left alone. Of 95 % intervals one in twenty leaves out the truth: three of
+    ten would once in eighty."""
+    decided = 0
     for _ in range(10):
         data = alternated("A1-plain,A1-plain", "64k", 1, "--path", "lo")
         outcome = data["comparisons"][0]["processor_time"]["outcome"]
-        assert outcome == ALIKE or disturbed(data) and outcome == UNDECIDED
+        assert outcome == ALIKE or disturbed(data)
+        decided += outcome not in (ALIKE, UNDECIDED)
+    assert decided <= 2
 
 
 @pytest.mark.long
