@@ -15,7 +15,7 @@ OPTIONAL = {"failed_sends", "law", "unseen_completions", "laws_broken", "cpu", "
             "copies_per_byte", "referenced_bytes", "uncopied_bytes", "chief_cause", "user_space", "by_thread", "names_why", "untold", "by_ring", "rings_missed", "sampled_every_bytes", "unseen_most_bytes", "unwatched_bytes", "refused_requests", "failed_bytes", "mptcp_copied_bytes", "mptcp_copied_why",
             "unbooked_why", "copied_bytes", "copied_least_bytes", "declined_bytes", "receiver_bytes", "socket_sums",
             "listener_pid", "uid", "names", "sort", "skipped_seconds", "unseen_may_be_closed",
-            "sentence", "sent_here_bytes", "spliced_in_kernel_bytes", "refused_at_rest_sends", "answer_every"}
+            "sentence", "sent_here_bytes", "spliced_in_kernel_bytes", "refused_at_rest_sends", "answer_every", "piece_bytes"}
 # Keys that records of runs alone have, or of watches.
 OF_ONE_KIND = {
     "other", "sums_short", "folded_processes", "unseen_events", "unopened_sockets", "experiment", "pins",
