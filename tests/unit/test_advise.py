@@ -440,18 +440,26 @@ def test_the_command_says_it_and_exits_so(advise, capsys, words, remote, status,
     assert ("--kernel 6.12 --counters model" in verify) == ("nic" in words)
 
 
-def test_turns_settle_an_advice_and_say_if_it_held(monkeypatch, capsys, tmp_path):
-    """At 64 KiB MSG_ZEROCOPY pays by the turns, which the prices of that machine had denied; sendfile pays besides."""
-    takes, asked = {"A3-whole": 700, "A1-file": 1500, "sendfile": 1200, "uring-zc": 2000}, []
+@pytest.fixture(name="turned")
+def fixture_turned(monkeypatch):
+    """Makes up turns: of a variant they take so many ns, else 1000. Returns the words of each run that is asked for."""
+    def take(**takes: int) -> list[tuple[str, ...]]:
+        asked: list[tuple[str, ...]] = []
 
-    def make(run, *_):
-        asked.append(run.arguments)
-        return SimpleNamespace(status=0, stderr="", said=json.dumps(
-            alternated.record(run.arguments, lambda name, _size: takes.get(name, 1000))))
-    monkeypatch.setattr(launch, "make", make)
-    monkeypatch.setattr(ways.time, "sleep", lambda _: None)
-    monkeypatch.setattr(launch, "check_built", lambda _: None)
-    monkeypatch.setattr(ways, "EVERY_S", 0)
+        def make(run, *_):
+            asked.append(run.arguments)
+            return SimpleNamespace(status=0, stderr="", said=json.dumps(
+                alternated.record(run.arguments, lambda name, _size: takes.get(name, 1000))))
+        monkeypatch.setattr(launch, "make", make)
+        monkeypatch.setattr(launch, "check_built", lambda _: None)
+        monkeypatch.setattr(ways, "EVERY_S", 0)
+        return asked
+    return take
+
+
+def test_turns_settle_an_advice_and_say_if_it_held(turned, capsys, tmp_path):
+    """At 64 KiB MSG_ZEROCOPY pays by the turns, which the prices of that machine had denied; sendfile pays besides."""
+    asked = turned(**{"A3-whole": 700, "A1-file": 1500, "sendfile": 1200, "uring-zc": 2000})
     mine = process(sent(bucket(65536, 100)))
     watch, prices = tmp_path / "watch.json", tmp_path / "prices.json"
     watch.write_text(json.dumps(record(mine, remote="127.0.0.1:80")))
@@ -470,17 +478,10 @@ def test_turns_settle_an_advice_and_say_if_it_held(monkeypatch, capsys, tmp_path
 
 
 @pytest.mark.parametrize("received, waits", [([], ()), ([bucket(32, 25)], ("--answer-every", "4")), ([bucket(32, 100)], ("--answer-every", "1"))])
-def test_turns_wait_for_answers_as_often_as_the_program_does(monkeypatch, capsys, tmp_path, received, waits):
+def test_turns_wait_for_answers_as_often_as_the_program_does(turned, capsys, tmp_path, received, waits):
     """A program that answers requests has an answer on its way, not what the buffers of both sockets hold. Sizes that
     carry next to nothing take no turns."""
-    asked = []
-
-    def make(run, *_):
-        asked.append(run.arguments)
-        return SimpleNamespace(status=0, stderr="", said=json.dumps(alternated.record(run.arguments, lambda *_: 1000)))
-    monkeypatch.setattr(launch, "make", make)
-    monkeypatch.setattr(launch, "check_built", lambda _: None)
-    monkeypatch.setattr(ways, "EVERY_S", 0)
+    asked = turned()
     mine = process(sent(bucket(65536, 100), bucket(48, len(received) * 25)), *([sent(*received, direction="recv")] if received else []))
     (tmp_path / "watch.json").write_text(json.dumps(record(mine, remote="127.0.0.1:80")))
     (tmp_path / "prices.json").write_text(json.dumps(made()))
@@ -496,16 +497,8 @@ def test_turns_wait_for_answers_as_often_as_the_program_does(monkeypatch, capsys
     assert ("--answer" in verify) == bool(waits)
 
 
-def test_udp_is_not_priced_by_rows_of_tcp_but_by_its_own_turns(advise, monkeypatch, capsys):
-    asked = []
-
-    def make(run, *_):
-        asked.append(run.arguments)
-        return SimpleNamespace(status=0, stderr="", said=json.dumps(
-            alternated.record(run.arguments, lambda name, _: {"udp-zc": 700}.get(name, 1000))))
-    monkeypatch.setattr(launch, "make", make)
-    monkeypatch.setattr(launch, "check_built", lambda _: None)
-    monkeypatch.setattr(ways, "EVERY_S", 0)
+def test_udp_is_not_priced_by_rows_of_tcp_but_by_its_own_turns(advise, turned, capsys):
+    asked = turned(**{"udp-zc": 700})
     data = record(process(sent(bucket(56000, 100)), sent(bucket(32, 100), direction="recv")), remote="127.0.0.1:80", protocol="udp")
     assert advise(data) == 4
     said = " ".join(capsys.readouterr().out.split())
@@ -518,17 +511,9 @@ def test_udp_is_not_priced_by_rows_of_tcp_but_by_its_own_turns(advise, monkeypat
 
 
 @pytest.mark.parametrize("received, size, count", [(10, 1400, 40), (0, 1400, 46), (400, 1400, 0), (10, 8000, 0)])
-def test_datagrams_that_are_ready_at_once_are_held_against_one_send_of_all(advise, monkeypatch, capsys, received, size, count):
+def test_datagrams_that_are_ready_at_once_are_held_against_one_send_of_all(advise, turned, capsys, received, size, count):
     """As many as it sends for each that it receives, or a send can carry; none of an answer of one, nor of what is cut anyway."""
-    asked = []
-
-    def make(run, *_):
-        asked.append(run.arguments)
-        return SimpleNamespace(status=0, stderr="", said=json.dumps(
-            alternated.record(run.arguments, lambda name, _: {"udp-each": 2000}.get(name, 1000))))
-    monkeypatch.setattr(launch, "make", make)
-    monkeypatch.setattr(launch, "check_built", lambda _: None)
-    monkeypatch.setattr(ways, "EVERY_S", 0)
+    asked = turned(**{"udp-each": 2000})
     got = [sent(bucket(32, received), direction="recv")] if received else []
     data = record(process(sent(bucket(size, 400)), *got), remote="127.0.0.1:80", protocol="udp")
     assert advise(data) == 4
@@ -545,36 +530,24 @@ def test_datagrams_that_are_ready_at_once_are_held_against_one_send_of_all(advis
 
 @pytest.mark.parametrize("requests, whole", [(10, 1 << 20), (320, 0), (0, 0)])
 def test_a_file_that_is_read_in_pieces_is_held_against_one_sendfile_of_an_answer(
-        advise, monkeypatch, capsys, tmp_path, requests, whole):
-    asked, priced = [], tmp_path / "with-read.json"
+        advise, turned, capsys, tmp_path, requests, whole):
+    asked, priced = turned(sendfile=600), tmp_path / "with-read.json"
     priced.write_text(json.dumps(made(cpu_read=row("cpu-read", 2638.4, points=by_size(1500, 0.3)))))
-
-    def make(run, *_):
-        asked.append(" ".join(map(str, run.arguments)))
-        return SimpleNamespace(status=0, stderr="", said=json.dumps(
-            alternated.record(run.arguments, lambda name, _: {"sendfile": 600}.get(name, 1000))))
-    monkeypatch.setattr(launch, "make", make)
-    monkeypatch.setattr(launch, "check_built", lambda _: None)
-    monkeypatch.setattr(ways, "EVERY_S", 0)
     got = [sent(bucket(32, requests), direction="recv")] if requests else []
     data = record(process(sent(bucket(32768, 320)), *got), remote="127.0.0.1:80")
     advise(data, "--source", "file", "--verify", "--baseline", str(priced))
     said = " ".join(capsys.readouterr().out.split())
     assert ("sendfile for read() of 1 MiB at once: pays, -40 %" in said) == bool(whole)
     assert ("sendfile for read(): pays, -40 %" in said) != bool(whole)
-    of_files = {each.partition(" --cpus")[0] for each in asked if "A1-file" in each}
+    of_files = [" ".join(each) for each in asked if "A1-file" in each[1]]
     assert all((f"{whole} 1 --path lo --piece 32768 --answer-every 1" in each) == bool(whole) for each in of_files) and of_files
 
 
 @pytest.mark.parametrize("got_bytes, relays", [(0, False), (6553600, True), (5900000, True), (5890000, False)])
-def test_who_receives_what_it_sends_may_splice(advise, monkeypatch, capsys, got_bytes, relays):
+def test_who_receives_what_it_sends_may_splice(advise, turned, capsys, got_bytes, relays):
     """A splice at either end saves 30 and 10 % of a send with its receive: a relay has both, and saves the sum. Nothing
     tells that it passes bytes on unread, so that no advice follows."""
-    takes = {"A1-plain:splice": 700, "vmsplice": 900, "A3-whole": 1200, "uring": 1200, "uring-zc": 1200}
-    monkeypatch.setattr(launch, "make", lambda run, *_: SimpleNamespace(status=0, stderr="", said=json.dumps(
-        alternated.record(run.arguments, lambda name, _: takes.get(name, 1000)))))
-    monkeypatch.setattr(launch, "check_built", lambda _: None)
-    monkeypatch.setattr(ways, "EVERY_S", 0)
+    turned(**{"A1-plain:splice": 700, "vmsplice": 900, "A3-whole": 1200, "uring": 1200, "uring-zc": 1200})
     mine = process(sent(bucket(65536, 100)), *([sent(bucket(65536, 100), direction="recv")] if got_bytes else []))
     mine["sum"]["counts"]["returned_bytes"] = got_bytes
     data = record(mine, remote="127.0.0.1:80")

@@ -63,8 +63,8 @@ def sides(profile: profiles.Profile) -> list[tuple[Side, Side]]:
     """Every two of its variants."""
     found = []
     for each in profile.variants:
-        words = ["--receiver", each.get("receiver", "recv"), *paths.words_of(profile.settings)]
-        found.append(Side(each["label"], each["variant"], tuple(words)))
+        found.append(Side(each["label"], each["variant"], each.get("receiver", "recv"),
+                          tuple(paths.words_of(profile.settings))))
     return list(combinations(found, 2))
 
 

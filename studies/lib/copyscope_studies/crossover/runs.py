@@ -32,7 +32,8 @@ class Side:
 
     name: str
     variant: str
-    words: tuple[str, ...] = ()
+    receiver: str = ""              # where one is named
+    others: tuple[str, ...] = ()    # what trace_run is told besides
     said: str = ""
 
     @property
@@ -43,23 +44,18 @@ class Side:
     @property
     def way(self) -> str:
         """As --alternate has it: the variant, with the receiver that is named."""
-        return ":".join((self.variant, *self.words[1:2])) if self.names_receiver else self.variant
+        return f"{self.variant}:{self.receiver}" if self.receiver else self.variant
 
     @property
-    def other_words(self) -> tuple[str, ...]:
-        """What trace_run is told besides."""
-        return self.words[2:] if self.names_receiver else self.words
-
-    @property
-    def names_receiver(self) -> bool:
-        """Whether trace_run is told who receives."""
-        return self.words[:1] == ("--receiver",)
+    def words(self) -> tuple[str, ...]:
+        """What trace_run is told beside the variant."""
+        return (*(("--receiver", self.receiver) if self.receiver else ()), *self.others)
 
 
 def side_of(word: str) -> Side:
     """VARIANT, or VARIANT:RECEIVER."""
-    variant, colon, receiver = word.partition(":")
-    return Side(word, variant, ("--receiver", receiver) if colon else (), word)
+    variant, _, receiver = word.partition(":")
+    return Side(word, variant, receiver, said=word)
 
 
 @dataclass(frozen=True)

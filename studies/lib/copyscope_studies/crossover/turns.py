@@ -36,16 +36,16 @@ class Turns(Judge):
     def asked(self, size: int, least: int, most: int, seconds: float) -> Asked:
         """Starts at a size."""
         first, second = self.sides
-        alike = first.words == second.words
+        alike = first.receiver == second.receiver
         names = [each.variant if alike else each.way for each in self.sides]
-        words = first.words if alike else first.other_words
+        words = first.words if alike else first.others
         return Asked(",".join(names), (*self.words(size), *words),
                      least, most, seconds, blocks_of(size), cost=COSTS[self.quantity])
 
     def why_not(self, size: int) -> str:
         """Why these two take no turns; "" if they do."""
         first, second = self.sides
-        if first.other_words != second.other_words:
+        if first.others != second.others:
             return "each end has words of its own"
         if self.workload.pattern != "stream":
             return "each message waits for its answer"

@@ -25,7 +25,15 @@ from copyscope.records.sizes import chief_sizes
 from copyscope.report.alternation import percent
 
 from .advice import Advice, copied, cpu_of_copies, payload_bytes, per_gb_of_copies
-from .verified import VARIANTS, Verified, chief_sends, paying, segments_words, still_open
+from .verified import (
+    VARIANTS,
+    Verified,
+    chief_sends,
+    chief_size,
+    paying,
+    segments_words,
+    still_open,
+)
 
 SWITCHES = Path(__file__).with_name("switches.toml")
 # For what a minute did not settle.
@@ -126,8 +134,7 @@ def verify(advice: Advice, record: str) -> str:
     other or, of cards that this machine may not have, by instructions in a guest."""
     sizes = ",".join(map(str, chief_sizes(chief_sends(advice), MOST_SIZES)))
     if advice.datagrams:
-        turns, size = "udp,udp-zc", chief_sizes(chief_sends(advice), 1)[0]
-        words: tuple[str, ...] = ()
+        turns, size, words = "udp,udp-zc", chief_size(advice), ()
         if advice.segments:
             turns, size = "udp-each,udp", math.prod(advice.segments)
             words = segments_words(advice.segments)

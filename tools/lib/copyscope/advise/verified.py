@@ -138,6 +138,11 @@ def chief_sends(advice: Advice) -> list[Bucket]:
     return [each for each in sent if each.bytes >= LEAST_SHARE * whole]
 
 
+def chief_size(advice: Advice) -> int:
+    """Bytes of the sends that carry most."""
+    return chief_sizes(chief_sends(advice), 1)[0]
+
+
 def segments_words(segments: tuple[int, int]) -> tuple[str, ...]:
     """How trace_run sends datagrams of that size, to a receiver that changes nothing."""
     return ("--piece", str(segments[0]), "--behaviours", "no-gro")
@@ -159,7 +164,7 @@ def verify_relay(advice: Advice, tell: Callable[[str], None]) -> Verified | None
     for what the pipe gets from the other socket."""
     if not advice.relays:
         return None
-    size, = chief_sizes(chief_sends(advice), 1)
+    size = chief_size(advice)
     found = ways.measure(Place(advice.way.path, advice.connections), (size,), BUDGET_S / 2, tell,
                          RELAYING)
     ends = [weighed(found.rows.get(each, []), {}, 0) for each in RELAYING]
@@ -175,18 +180,13 @@ def verify_relay(advice: Advice, tell: Callable[[str], None]) -> Verified | None
 def by_files(advice: Advice) -> Choice | None:
     """The choice of one sendfile() for an answer that is read and sent in pieces; None: it is
     none, or the answer is one piece."""
-    size = chief_sizes(chief_sends(advice), 1)[0]
     return next((each for each in advice.choices if each.way == FILE_READ and
-                 advice.answer_bytes >= 2 * size), None)
+                 advice.answer_bytes >= 2 * chief_size(advice)), None)
 
 
-def verify_files(advice: Advice, tell: Callable[[str], None]) -> Verified | None:
+def verify_files(advice: Advice, choice: Choice, tell: Callable[[str], None]) -> Verified | None:
     """Take turns of whole answers, read and sent in the program's pieces and by sendfile()."""
-    choice = by_files(advice)
-    if choice is None:
-        return None
-    size, = chief_sizes(chief_sends(advice), 1)
-    place = Place(advice.way.path, advice.connections, ("--piece", str(size)),
+    place = Place(advice.way.path, advice.connections, ("--piece", str(chief_size(advice))),
                   answer_bytes=advice.answer_bytes)
     found = ways.measure(place, (advice.answer_bytes,), BUDGET_S / 2, tell, (VARIANTS[FILE_READ],))
     one = of_choice(choice, found, {})
@@ -212,6 +212,6 @@ def verify(advice: Advice, tell: Callable[[str], None]) -> list[Verified]:
     # What a ring sends by reference takes turns with a ring's copy, and not with send().
     told = [*(of_choice(each, found, bytes_of) for each in advice.choices
               if each.way != PLAIN or not by_ring(advice.process)),
-            verify_files(advice, tell), verify_relay(advice, tell)]
+            apart and verify_files(advice, apart, tell), verify_relay(advice, tell)]
     tell("")
     return [each for each in told if each]
