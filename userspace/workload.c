@@ -58,6 +58,7 @@ int main(int argc, char **argv)
 {
 	struct settings settings;
 	struct run run = { .settings = &settings };
+	const struct table_row *ring_receiver;
 	int code;
 
 	/* Up to 6.13 the kernel names a program that is run by descriptor (fexecve) after its
@@ -77,8 +78,9 @@ int main(int argc, char **argv)
 	for (unsigned int i = 0; i < settings.n_ways; i++)
 		if (settings.ways[i]->row->traits & VARIANT_RING)
 			ask_for_rings(true, settings.ways[i]->row);
-	if (settings_receive_with(&settings, RECEIVER_RING))
-		ask_for_rings(false, settings_receive_with(&settings, RECEIVER_RING));
+	ring_receiver = settings_receive_with(&settings, RECEIVER_RING);
+	if (ring_receiver)
+		ask_for_rings(false, ring_receiver);
 	if (settings.alternates)
 		run.alternation = alternation_create(&settings);
 	confine(settings_use_ring(&settings));

@@ -114,7 +114,8 @@ static enum outcome send_failed(struct sender *sender, size_t bytes, uint64_t *a
 	return transfer_errno(connection, "send");
 }
 
-static enum outcome send_in(struct sender *sender, struct message *message, const size_t *most_bytes)
+/* A send that is refused makes those after it shorter. */
+static enum outcome send_in(struct sender *sender, struct message *message, bool each_alone)
 {
 	bool zerocopy = sender->manner.variant->row->traits & VARIANT_SO_ZEROCOPY;
 	struct connection *connection = sender->connection;
@@ -124,7 +125,8 @@ static enum outcome send_in(struct sender *sender, struct message *message, cons
 	uint64_t alone_since_ns = 0;
 
 	while (left && outcome == OUTCOME_OK) {
-		size_t bytes = left < *most_bytes ? left : *most_bytes;
+		size_t most = each_alone ? connection->datagram_bytes : connection->send_bytes;
+		size_t bytes = left < most ? left : most;
 		uint64_t cost = cost_of(bytes, connection->datagram_bytes);
 		ssize_t sent;
 
@@ -148,13 +150,12 @@ static enum outcome send_in(struct sender *sender, struct message *message, cons
 
 enum outcome datagrams_send(struct sender *sender, struct message *message)
 {
-	/* A send that is refused makes those after it shorter. */
-	return send_in(sender, message, &sender->connection->send_bytes);
+	return send_in(sender, message, false);
 }
 
 enum outcome datagrams_send_each(struct sender *sender, struct message *message)
 {
-	return send_in(sender, message, &sender->connection->datagram_bytes);
+	return send_in(sender, message, true);
 }
 
 struct arrivals {

@@ -158,6 +158,7 @@ enum outcome receiver_receive(struct receiver *receiver)
 {
 	struct connection *connection = receiver->connection;
 	struct totals *totals = &connection->totals;
+	unsigned int traits = receiver->manner.method->row->traits;
 	uint64_t before_bytes = totals->received_bytes;
 	enum outcome outcome;
 
@@ -168,10 +169,11 @@ enum outcome receiver_receive(struct receiver *receiver)
 		connection_stamp(connection);
 	if (outcome == OUTCOME_EOF && totals->received_bytes != before_bytes)
 		return OUTCOME_VANISHED;
-	if (outcome == OUTCOME_OK && receiver->manner.method->row->traits & RECEIVER_BLIND)
+	if (outcome != OUTCOME_OK || !receiver->manner.check_content)
+		return outcome;
+	if (traits & RECEIVER_BLIND)
 		content_skip(&receiver->content, receiver->manner.bytes);
-	if (outcome == OUTCOME_OK && receiver->manner.check_content &&
-	    !(receiver->manner.method->row->traits & (RECEIVER_BLIND | RECEIVER_MULTISHOT)))
+	else if (!(traits & RECEIVER_MULTISHOT))
 		totals->content_errors += wrong_bytes(receiver);
 	return outcome;
 }
