@@ -556,7 +556,26 @@ def test_who_receives_what_it_sends_may_splice(advise, turned, capsys, got_bytes
     advise(data, "--source", "memory", "--verify")
     said = " ".join(capsys.readouterr().out.split())
     assert ("splice of 64 KiB, of what is passed on unread: pays, -40 %" in said) == relays
-    assert "leave it as it is: no way pays" in said
+    assert f"leave it as it is: {'splice would pay, on the condition told here' if relays else 'no way pays'}" in said
+
+
+@pytest.mark.parametrize("size, sends", [(65536, False), (65536, True), (4088, False)])
+def test_what_receives_whole_pages_may_map_them(advise, turned, capsys, size, sends):
+    """A program that only receives has an answer, too. Nothing tells how much its peer sends at once, so that no advice follows."""
+    asked = turned(**{"A1-plain:map": 600, "A3-whole": 1200, "uring": 1200, "uring-zc": 1200})
+    mine, maps = process(*([sent(bucket(64, 100))] if sends else []), sent(bucket(size, 100), direction="recv")), size >= 4096
+    mine["sum"]["counts"]["returned_bytes"] = 100 * size
+    data = record(mine, remote="127.0.0.1:80")
+    assert advise(data, "--source", "memory") == (0 if sends or not maps else 4)
+    said = " ".join(capsys.readouterr().out.split())
+    assert ("TCP_ZEROCOPY_RECEIVE: not predicted: turns (--verify) tell it" in said) == maps
+    assert said.endswith("--alternate A1-plain,A1-plain:map 65536 1 --path lo") == (maps and not sends)
+    assert ("nothing to advise on" in said) != maps
+    assert advise(data, "--source", "memory", "--verify") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert ("leave it as it is: TCP_ZEROCOPY_RECEIVE would pay, on the condition told here" in said) == maps
+    assert ("TCP_ZEROCOPY_RECEIVE, if 64 KiB are sent at once: pays, -40 %" in said) == maps
+    assert any("A1-plain,A1-plain:map" in run for run in asked) == maps
 
 
 def test_prices_of_another_host_are_measured_there_though_it_be_like_this_one(monkeypatch, tmp_path):

@@ -22,6 +22,7 @@ from copyscope.model.changes import (
 )
 from copyscope.model.choice import LEAVE, PAYS, UNDECIDED, Choice, Sends, back, choose
 from copyscope.model.costs import Costs
+from copyscope.model.terms import PAGE_BYTES
 from copyscope.records.sizes import (
     PLAIN as SENT_PLAIN,
     RECV,
@@ -40,12 +41,13 @@ MOST_CONNECTIONS = 8
 # Longer answers fill the buffers of both sockets, as a stream does.
 MOST_ANSWER_BYTES = 16 << 20
 SEGMENT = "UDP_SEGMENT"
-SPLICE = "splice"
+SPLICE, MAP = "splice", "TCP_ZEROCOPY_RECEIVE"
 # Who receives within so much of what it sends may pass it on unread.
 RELAYED = 0.1
 # Of UDP: why a way has no price.
 BY_TURNS_ALONE = "prices are of TCP; turns (--verify) tell it"
 PASSED_ON = "turns (--verify) tell it, if the program passes on unread what it receives"
+IN_PAGES = "turns (--verify) tell it; only whole pages of a packet are mapped"
 # What a packet of Ethernet carries: a longer send is cut on its way as it is, by UDP_SEGMENT or IP.
 UNCUT_BYTES = 1500 - 20 - 8
 # What a send that is cut carries at most (UDP_MAX_SEGMENTS in include/linux/udp.h; IPv4).
@@ -90,7 +92,7 @@ class Advice:
         verdicts = [each.verdict for each in self.choices
                     if (each.way not in OF_FILES or self.source == "file") and
                     (each.way not in BY_RING or each.verdict == PAYS)]
-        return UNDECIDED if self.datagrams else \
+        return UNDECIDED if self.unpriced and not self.choices else \
             next((each for each in (PAYS, UNDECIDED) if each in verdicts), LEAVE)
 
     @property
@@ -117,6 +119,24 @@ class Advice:
         counts = self.process["sum"]["counts"]
         sent, got = (counts.get(each) or 0 for each in ("accepted_bytes", "returned_bytes"))
         return bool(self.sent) and not self.datagrams and abs(sent - got) <= RELAYED * sent
+
+    @property
+    def sends(self) -> bool:
+        """Whether it sends at all."""
+        return bool(self.sent or self.referenced)
+
+    @property
+    def tells(self) -> bool:
+        """Whether there is a way to say anything of."""
+        return bool(self.choices or self.unpriced)
+
+    @property
+    def mapped_bytes(self) -> int:
+        """Bytes of the receives by TCP that carry most, where they are of a page or more, which
+        could be mapped; 0: of less."""
+        got = [] if self.datagrams else buckets(self.process, RECV, SENT_PLAIN)
+        size = chief_sizes(got, 1)[0] if got else 0
+        return size if size >= PAGE_BYTES else 0
 
     @property
     def segments(self) -> tuple[int, int] | None:
@@ -172,7 +192,9 @@ def of_process(name: str, process: dict[str, Any], way: Way, costs: Costs,
                    pattern, lacking, source_told)
     if found.little is not None:
         return replace(found, choices=(), unpriced={})
-    return replace(found, unpriced={**lacking, SPLICE: PASSED_ON}) if found.relays else found
+    return replace(found, unpriced={**(lacking if found.sends else {}),
+                                    **({SPLICE: PASSED_ON} if found.relays else {}),
+                                    **({MAP: IN_PAGES} if found.mapped_bytes else {})})
 
 
 def of_datagrams(name: str, process: dict[str, Any], way: Way, source: str) -> Advice:
@@ -180,8 +202,8 @@ def of_datagrams(name: str, process: dict[str, Any], way: Way, source: str) -> A
     sent, referenced = (buckets(process, SEND, each) for each in (SENT_PLAIN, SENT_BY_REFERENCE))
     found = Advice(name, process["comm"], process, way, sent, referenced, (), source, STREAM, {},
                    datagrams=True)
-    return replace(found, unpriced={each: BY_TURNS_ALONE for each in
-                                    (ZEROCOPY, *([SEGMENT] if found.segments else []))})
+    ways = [*([ZEROCOPY] if found.sends else []), *([SEGMENT] if found.segments else [])]
+    return replace(found, unpriced=dict.fromkeys(ways, BY_TURNS_ALONE))
 
 
 def by_ring(process: dict[str, Any]) -> bool:

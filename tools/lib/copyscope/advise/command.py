@@ -92,7 +92,7 @@ def build_parser() -> Parser:
     add("--baseline", type=Path, metavar="FILE",
         help="a record of tools/baseline on that machine, in place of prices measured now")
     add("--verify", action="store_true", help="of a program: let the ways take turns on its path, "
-        "at its sizes, and say if the advice holds (up to two minutes more)")
+        "at its sizes, and say if the advice holds (up to five minutes more)")
     add("--json", metavar="FILE", help="write the advice there, - for stdout")
     add("--quiet", action="store_true", help="no text")
     add("stray", nargs="*", help=argparse.SUPPRESS)
@@ -202,8 +202,7 @@ def advise(record: Watched, options: argparse.Namespace,
         else:
             found.append(of_process(name, service, way, costs,
                                     options.source or "file" * bool(told), told))
-    return sorted((each for each in found if each.choices or each.little is not None or
-                   each.datagrams and (each.sent or each.referenced)),
+    return sorted((each for each in found if each.tells or each.little is not None),
                   key=lambda each: -sum(sent.bytes for sent in (*each.sent, *each.referenced)))
 
 
@@ -212,7 +211,7 @@ def verify(found: list[Advice], quiet: bool) -> dict[int, list[Verified]]:
     nothing."""
     told = {}
     for number, each in enumerate(found):
-        if (each.choices or each.datagrams) and by_turns(each):
+        if each.tells and by_turns(each):
             launch.check_built(launch.HOST)
             told[number] = verified.verify(each, (lambda line: None) if quiet else launch.overwrite)
     return told
@@ -259,7 +258,7 @@ def tell(record: Watched, options: argparse.Namespace, reading: Reading | None,
         named = str(options.record) if options.record else ""
         said = [line for number, each in enumerate(found)
                 for line in lines(each, named, told.get(number, ()), options.host or "")] or \
-            ["no service sent anything: there is nothing to advise on"]
+            ["no service moved anything that could go another way: there is nothing to advise on"]
         print(*said, sep="\n", file=sys.stderr if options.json == "-" else sys.stdout)
     return status_of(found, told)
 

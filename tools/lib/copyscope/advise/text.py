@@ -22,6 +22,7 @@ from copyscope.model.changes import (
 )
 from copyscope.model.choice import LEAVE, PAYS, PLAIN, Choice
 from copyscope.records.sizes import chief_sizes
+from copyscope.records.ways import MAPPED, PLAIN as PLAIN_SENDER
 from copyscope.report.alternation import percent
 
 from .advice import Advice, copied, cpu_of_copies, payload_bytes, per_gb_of_copies
@@ -33,6 +34,7 @@ from .verified import (
     paying,
     segments_words,
     still_open,
+    unless,
 )
 
 SWITCHES = Path(__file__).with_name("switches.toml")
@@ -133,8 +135,10 @@ def verify(advice: Advice, record: str) -> str:
     """The command that measures what is only predicted here: by turns, by runs that follow each
     other or, of cards that this machine may not have, by instructions in a guest."""
     sizes = ",".join(map(str, chief_sizes(chief_sends(advice), MOST_SIZES)))
-    if advice.datagrams:
-        turns, size, words = "udp,udp-zc", chief_size(advice), ()
+    if advice.datagrams or not advice.sends:
+        turns, size, words = f"{PLAIN_SENDER},{MAPPED}", advice.mapped_bytes, ()
+        if advice.datagrams:
+            turns, size = "udp,udp-zc", chief_size(advice)
         if advice.segments:
             turns, size = "udp-each,udp", math.prod(advice.segments)
             words = segments_words(advice.segments)
@@ -175,8 +179,11 @@ def settled(advice: Advice, verified: Sequence[Verified]) -> str:
     if best:
         name = {FILE_READ: FILE, PLAIN: "plain sends"}.get(best, best)
         return f"send by {name}: by turns {percent(found[best].ratio.middle)} of processor time"
-    return "leave it as it is: no way pays" if not still_open(advice, verified) else \
-        "undecided: turns of a minute do not settle it; those of the command below may"
+    if still_open(advice, verified):
+        return "undecided: turns of a minute do not settle it; those of the command below may"
+    others = unless(advice, verified)
+    return "leave it as it is: " + (f"{listed(others)} would pay, on the condition told here"
+                                    if others else "no way pays")
 
 
 def lines(advice: Advice, record: str, verified: Sequence[Verified] = (),
@@ -186,8 +193,8 @@ def lines(advice: Advice, record: str, verified: Sequence[Verified] = (),
     if advice.little is not None:
         return told(advice, [("today", today(advice)), ("advice", "leave it as it is: only "
                              f"{advice.little:.2%} of what it sent was copied by send")])
-    if not advice.choices and not advice.datagrams:
-        return [f"{advice.name}: it sent nothing that could go another way"]
+    if not advice.tells:
+        return [f"{advice.name}: it moved nothing that could go another way"]
     rows = [("today", today(advice)), ("path", advice.way.told),
             *(("", each) for each in hindrances(advice)),
             *([("source", advice.source_told)] if advice.source_told else []),

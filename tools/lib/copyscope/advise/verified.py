@@ -21,12 +21,12 @@ from copyscope.model.changes import (
 )
 from copyscope.model.choice import LEAVE, PAYS, PLAIN, UNDECIDED as OPEN, Choice
 from copyscope.records.sizes import Bucket, chief_sizes
-from copyscope.records.ways import SPLICED
+from copyscope.records.ways import MAPPED, SPLICED
 from copyscope.report.alternation import percent
 from copyscope.runs import ways
 from copyscope.runs.ways import Place
 
-from .advice import SEGMENT, SPLICE, Advice, by_ring
+from .advice import MAP, SEGMENT, SPLICE, Advice, by_ring
 
 MOST_SIZES, BUDGET_S = 3, 150.0
 # Of the bytes that are sent: sizes with less decide nothing, and take turns from those that do.
@@ -69,13 +69,19 @@ class Verified:
 
 def eligible(advice: Advice, way: str) -> bool:
     """Whether a way decides: one by a file only where the bytes come from one. Nothing tells that
-    what is received is passed on unread, as splice() does."""
-    return way != SPLICE and (way not in OF_FILES or advice.source == "file")
+    what is received is passed on unread, as splice() does, nor how much its peer sends at once."""
+    return way not in (SPLICE, MAP) and (way not in OF_FILES or advice.source == "file")
 
 
 def paying(advice: Advice, told: Sequence[Verified]) -> list[str]:
     """The ways that pay by the turns."""
     return [each.way for each in told if each.outcome == TAKES_LESS and eligible(advice, each.way)]
+
+
+def unless(advice: Advice, told: Sequence[Verified]) -> list[str]:
+    """Those that pay by the turns, on a condition that nothing tells of."""
+    return [each.way for each in told
+            if each.outcome == TAKES_LESS and not eligible(advice, each.way)]
 
 
 def still_open(advice: Advice, told: Sequence[Verified]) -> bool:
@@ -177,6 +183,17 @@ def verify_relay(advice: Advice, tell: Callable[[str], None]) -> Verified | None
                     f" of {size_text(size)}, of what is passed on unread")
 
 
+def verify_map(advice: Advice, tell: Callable[[str], None]) -> Verified | None:
+    """Take turns of a receiver that maps and of one that copies."""
+    if not advice.mapped_bytes:
+        return None
+    size = advice.mapped_bytes
+    found = ways.measure(Place(advice.way.path, advice.connections), (size,), BUDGET_S / 2, tell,
+                         (MAPPED,))
+    one = of_way(MAP, OPEN, found.rows.get(MAPPED), {})
+    return one and replace(one, of=f", if {size_text(size)} are sent at once")
+
+
 def by_files(advice: Advice) -> Choice | None:
     """The choice of one sendfile() for an answer that is read and sent in pieces; None: it is
     none, or the answer is one piece."""
@@ -212,6 +229,7 @@ def verify(advice: Advice, tell: Callable[[str], None]) -> list[Verified]:
     # What a ring sends by reference takes turns with a ring's copy, and not with send().
     told = [*(of_choice(each, found, bytes_of) for each in advice.choices
               if each.way != PLAIN or not by_ring(advice.process)),
-            apart and verify_files(advice, apart, tell), verify_relay(advice, tell)]
+            apart and verify_files(advice, apart, tell), verify_relay(advice, tell),
+            verify_map(advice, tell)]
     tell("")
     return [each for each in told if each]

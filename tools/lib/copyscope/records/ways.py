@@ -8,23 +8,24 @@ from copyscope.common.outcomes import ALIKE, COSTS, PAYS, UNDECIDED, spans
 from copyscope.common.text import listed, size_text
 
 PLAIN, FROM_FILE, IN_PIECES = "A1-plain", "A1-file", "A1"
-# The plain sender, whose receiver splices.
-SPLICED = f"{PLAIN}:splice"
+# The plain sender, whose receiver splices or maps.
+SPLICED, MAPPED = RECEIVERS = f"{PLAIN}:splice", f"{PLAIN}:map"
 MEMORY, FILE, PIECES, DATAGRAMS, EACH = "memory", "file", "pieces", "datagrams", "each datagram"
 # What a program does today, by where its bytes are; every other way is used in place of one.
 BASES = {MEMORY: PLAIN, FILE: FROM_FILE, PIECES: IN_PIECES, DATAGRAMS: "udp",
          EACH: "udp-each"}
 SOURCES = {"A2": PIECES, "A3-whole": MEMORY, "sendfile": FILE, "splice": FILE, "vmsplice": MEMORY,
            "uring": MEMORY, "uring-zc": MEMORY, "uring-zc-fixed": MEMORY, "udp-zc": DATAGRAMS,
-           "udp": EACH, SPLICED: MEMORY}
+           "udp": EACH, SPLICED: MEMORY, MAPPED: MEMORY}
 OVER_TCP = tuple(each for each, source in SOURCES.items()
-                 if source not in (DATAGRAMS, EACH) and each != SPLICED)
+                 if source not in (DATAGRAMS, EACH) and each not in RECEIVERS)
 CALLS = {PLAIN: "send()", IN_PIECES: "gather, send()", FROM_FILE: "read(), send()",
          "A2": "sendmsg()", "A3-whole": "MSG_ZEROCOPY", "sendfile": "sendfile()",
          "splice": "splice()", "vmsplice": "vmsplice()", "uring": "io_uring SEND",
          "uring-zc": "io_uring SEND_ZC", "uring-zc-fixed": "SEND_ZC, registered",
          "udp-each": "send() by UDP for each datagram", "udp": "send() by UDP",
-         "udp-zc": "MSG_ZEROCOPY by UDP", SPLICED: "splice() to receive"}
+         "udp-zc": "MSG_ZEROCOPY by UDP", SPLICED: "splice() to receive",
+         MAPPED: "TCP_ZEROCOPY_RECEIVE"}
 
 
 def outcomes(rows: list[dict[str, Any]], key: str = "processor_time") -> dict[int, str]:

@@ -21,8 +21,8 @@ from copyscope.records.ways import (
     IN_PIECES,
     OVER_TCP,
     PLAIN,
+    RECEIVERS,
     SOURCES,
-    SPLICED,
     outcomes,
     told,
 )
@@ -33,7 +33,7 @@ from .alternation_document import counted, decided, interval
 SCHEMA = "copyscope.ways/1"
 # Ways that can share a connection: MSG_ZEROCOPY and SEND_ZC cannot, and all are held against a
 # neighbour in their own one.
-GROUPS = ((PLAIN, SPLICED, IN_PIECES, "A2", "A3-whole", FROM_FILE, "sendfile", "splice",
+GROUPS = ((PLAIN, *RECEIVERS, IN_PIECES, "A2", "A3-whole", FROM_FILE, "sendfile", "splice",
            "vmsplice"),
           (PLAIN, "uring", "uring-zc", "uring-zc-fixed"))
 BY_UDP = (("udp", "udp-zc"), ("udp-each", "udp"))
