@@ -286,8 +286,10 @@ static json_t *layers(void)
 
 static json_t *limits(void)
 {
-	return json_pack("[{s:s, s:i}, {s:s, s:i}, {s:s, s:i}]", "name", "peers", "most", WATCH_PEERS_MAX,
-			 "name", "ports", "most", WATCH_LOCAL_PORTS_MAX, "name", "rows", "most", WATCH_ROWS_MAX);
+	return json_pack("[{s:s, s:i}, {s:s, s:i}, {s:s, s:i}, {s:s, s:i}, {s:s, s:i}]", "name", "peers", "most",
+			 WATCH_PEERS_MAX, "name", "ports", "most", WATCH_LOCAL_PORTS_MAX, "name", "rows", "most",
+			 WATCH_ROWS_MAX, "name", "datagram_bytes", "most", DATAGRAM_BYTES_MAX, "name",
+			 "datagrams_of_send", "most", DATAGRAMS_OF_SEND_MAX);
 }
 
 static json_t *packet_probes(void)

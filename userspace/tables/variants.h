@@ -108,8 +108,8 @@ const char *variant_call(const char *name);
 /* The name that is meant by one in letters of either case, or NULL. */
 const char *variant_meant(const char *name);
 
-/* The longest payload of a datagram, of IPv4. */
-enum { DATAGRAM_BYTES_MAX = 65535 - 20 - 8 };
+/* The longest payload of a datagram, of IPv4; into how many a send may be cut (UDP_MAX_SEGMENTS, include/linux/udp.h). */
+enum { DATAGRAM_BYTES_MAX = 65535 - 20 - 8, DATAGRAMS_OF_SEND_MAX = 64 };
 
 /* Of memory that is registered, which RLIMIT_MEMLOCK counts: often 8 MiB for all of a user's. */
 enum { REGISTERED_BYTES = 1 << 20, REGISTERED_MOST = 256 };

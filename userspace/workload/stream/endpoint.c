@@ -22,8 +22,6 @@
 
 /* As much as users may ask for by default (net.core.rmem_max), and more than is ever under way. */
 #define QUEUE_BYTES 212992
-/* A send may be cut into so many, see UDP_MAX_SEGMENTS in include/linux/udp.h. */
-#define SEGMENTS_MAX 64
 #define IPV6_HEADER_BYTES 40
 #define IPV4_HEADER_BYTES 20
 #define UDP_HEADER_BYTES 8
@@ -173,7 +171,7 @@ static void datagrams_size(struct connection *connection, bool ipv6, size_t most
 	    !setsockopt(connection->fd, IPPROTO_UDP, UDP_SEGMENT, &cut, sizeof(cut))) {
 		int count = DATAGRAM_BYTES_MAX / cut;
 
-		connection->send_bytes *= count < SEGMENTS_MAX ? count : SEGMENTS_MAX;
+		connection->send_bytes *= count < DATAGRAMS_OF_SEND_MAX ? count : DATAGRAMS_OF_SEND_MAX;
 	}
 }
 

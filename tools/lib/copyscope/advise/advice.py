@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from copyscope.common.tables import COPY_SITES
+from copyscope.common.tables import COPY_SITES, most
 from copyscope.model.changes import (
     BY_RING,
     FILE,
@@ -50,8 +50,8 @@ PASSED_ON = "turns (--verify) tell it, if the program passes on unread what it r
 IN_PAGES = "turns (--verify) tell it; only whole pages of a packet are mapped"
 # What a packet of Ethernet carries: a longer send is cut on its way as it is, by UDP_SEGMENT or IP.
 UNCUT_BYTES = 1500 - 20 - 8
-# What a send that is cut carries at most (UDP_MAX_SEGMENTS in include/linux/udp.h; IPv4).
-MOST_SEGMENTS, MOST_SEND_BYTES = 64, 65535 - 20 - 8
+# What a send that is cut carries at most.
+MOST_SEGMENTS, MOST_SEND_BYTES = most("datagrams_of_send"), most("datagram_bytes")
 # Of the bytes that a process sent: where send copied less, no way saves anything.
 LITTLE = 0.01
 

@@ -30,7 +30,8 @@ def commit_of(cause: str) -> str:
 
 
 def most(what: str) -> int:
-    """How many peers, ports or rows a watch tells apart at most."""
+    """The most of a thing: of peers, ports or rows that a watch tells apart, of a datagram's bytes, of
+    datagrams in one send."""
     return next(row["most"] for row in TABLES["limits"] if row["name"] == what)
 
 
