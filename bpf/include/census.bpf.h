@@ -96,7 +96,6 @@ static __always_inline bool birth_is_early(void)
 /* Is a socket that begins here wanted? Which task accepts it shows later. */
 static __always_inline bool birth_is_wanted(struct sock *sk)
 {
-	struct watch_task task = {};
 	struct heir *heir;
 
 	if (watch_filter == WATCH_OF_ALL || watch_filter == WATCH_OF_PORTS || inum_is_ours(netns_of(sk)))
@@ -105,10 +104,7 @@ static __always_inline bool birth_is_wanted(struct sock *sk)
 	/* Of a run, who listens is known before the first connection comes; a server of others would take the slots. */
 	if (heir && (heir->ours || !details_wanted))
 		return true;
-	if (!lock_is_owned(sk))
-		return false;
-	task_describe_current(&task);
-	return current_is_member(&task);
+	return lock_is_owned(sk) && current_becomes_ours();
 }
 
 static __always_inline void inherit(struct watch_book *book, struct sock *sk)

@@ -151,18 +151,11 @@ static __always_inline void datagram_reading(struct watch_book *book, const stru
 
 static __always_inline bool datagram_is_wanted(const struct sock *sk)
 {
-	struct watch_task task = {};
-
 	if (watch_filter == WATCH_OF_ALL || watch_filter == WATCH_OF_PORTS)
 		return true;
 	if (watch_filter == WATCH_OF_NETNS)
 		return inum_is_ours(netns_of(sk));
-	if (task_is_ours())
-		return true;
-	if (!current_is_in_cgroup())
-		return false;
-	task_describe_current(&task);
-	return current_is_member(&task);
+	return current_becomes_ours();
 }
 
 /* The book and the slot are new. Bytes that passed since the slot was taken are counted already. */

@@ -102,10 +102,24 @@ static __always_inline void task_describe(struct watch_task *task, const struct 
 	task_read(task, address_of(t));
 }
 
+/* All of it: the kernel fills what is behind a name with zeros (__set_task_comm() in fs/exec.c). */
+union comm {
+	char name[WATCH_TASK_COMM];
+	u64 words[WATCH_TASK_COMM / sizeof(u64)];
+};
+
+static __always_inline union comm comm_of(const struct task_struct *t)
+{
+	const u64 *words = (const void *)&t->comm;
+
+	return (union comm){ .words = { words[0], words[1] } };
+}
+
 /* The same of the current task, by plain loads: the verifier knows it. */
 VERIFIED_ONCE int task_describe_current(struct watch_task *task)
 {
 	const struct task_struct *t = bpf_get_current_task_btf(), *leader = POINTER_IN(task_struct, t, group_leader);
+	union comm comm = comm_of(leader);
 
 	if (!task)
 		return 0;
@@ -114,7 +128,7 @@ VERIFIED_ONCE int task_describe_current(struct watch_task *task)
 	task->started_ns = leader->start_boottime;
 	task->cgroup = bpf_get_current_cgroup_id();
 	task->uid = bpf_get_current_uid_gid();
-	bpf_probe_read_kernel_str(task->comm, sizeof(task->comm), &leader->comm);
+	__builtin_memcpy(task->comm, comm.name, sizeof(task->comm));
 	return 0;
 }
 
@@ -215,6 +229,19 @@ VERIFIED_ONCE bool current_is_member(const struct watch_task *task)
 static __always_inline bool current_is_ours(void)
 {
 	return is_member(bpf_get_current_pid_tgid() >> 32) || current_is_in_cgroup();
+}
+
+/* The same, and it is a member from here on. */
+static __always_inline bool current_becomes_ours(void)
+{
+	struct watch_task task = {};
+
+	if (is_member(bpf_get_current_pid_tgid() >> 32))
+		return true;
+	if (!current_is_in_cgroup())
+		return false;
+	task_describe_current(&task);
+	return current_is_member(&task);
 }
 
 /* One of the two is named. */
@@ -391,12 +418,8 @@ static __always_inline bool lock_is_owned(const struct sock *sk)
 /* Another one may be a copy of the program, or of another release. */
 static __always_inline bool current_is_a_watch(void)
 {
-	union {
-		char name[WATCH_TASK_COMM];
-		u64 words[WATCH_TASK_COMM / sizeof(u64)];
-	} known = { WATCH_NAME }, current;
+	const union comm known = { WATCH_NAME }, current = comm_of(bpf_get_current_task_btf());
 
-	bpf_get_current_comm(current.name, sizeof(current.name));
 	return current.words[0] == known.words[0] && current.words[1] == known.words[1];
 }
 
