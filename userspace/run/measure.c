@@ -16,6 +16,7 @@
 #include "userspace/run/ends/app_totals.h"
 #include "userspace/run/ends/ending.h"
 #include "userspace/run/ends/launch.h"
+#include "userspace/tables/receivers.h"
 
 /* Makes the subject of a run from its plan, its path and the processes that wait to be released. */
 
@@ -150,14 +151,21 @@ static void settle(const struct window *w)
 		usleep(1000);
 }
 
-static void release(struct measure *m, struct child children[END_COUNT])
+/* The kernel gives no TLS to a socket whose other end has closed (tls_init() in net/tls/tls_main.c), as a short stream
+ * soon does: the sender accepts when the receiver has TLS on all connections, which wait in the backlog meanwhile. */
+static void release(struct measure *m, struct child children[END_COUNT], const struct workload_plan *plan)
 {
+	struct child *sender = &children[END_SENDER], *receiver = &children[END_RECEIVER];
+
 	for (int e = 0; e < END_COUNT; e++)
 		if (m->counters[e])
 			counters_enable(m->counters[e]);
-	for (int e = 0; e < END_COUNT; e++)
-		if (children[e].pid)
-			child_release(&children[e]);
+	if (receiver->pid)
+		child_release(receiver);
+	if (sender->pid && receiver->pid && receiver_has(plan->receiver, RECEIVER_TLS))
+		child_wait_ready(receiver);
+	if (sender->pid)
+		child_release(sender);
 }
 
 /* Nanoseconds that both ends ran, by the scheduler's clock, which has the time of context switches, too;
@@ -185,7 +193,7 @@ int measure_run(struct measure *m, struct child children[END_COUNT], struct reco
 		return err;
 	}
 	model_open(&m->model);
-	release(m, children);
+	release(m, children, &x->plan);
 	children_collect(children, END_COUNT, on_tick, m);
 	to = cpu_time_read(&m->clocks);
 	settle(&m->window);

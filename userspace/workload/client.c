@@ -307,7 +307,7 @@ static void connection_limit(struct connection *connection, const struct setting
 }
 
 /* What a connection has besides TCP. The kernel gives no TLS to one whose other end has closed (tls_init() in
- * net/tls/tls_main.c), as a short stream soon does: so it is asked for before anything else. */
+ * net/tls/tls_main.c), as a short stream soon does: so it is asked for before anything else, and a parent is told. */
 static int prepare(struct connection *connection, const struct settings *settings)
 {
 	unsigned int traits = settings->receiver->row->traits;
@@ -357,7 +357,9 @@ void client_run(struct run *run)
 		return;
 	}
 	worker_announce(run->settings);
-	if (connect_all(run) == 0 && run->settings->behaviours & BEHAVIOUR_BIT(client_processes))
+	if (connect_all(run) == 0 && run->settings->receiver->row->traits & RECEIVER_TLS)
+		parent_tell(run->settings, 0);
+	if (!run->failed && run->settings->behaviours & BEHAVIOUR_BIT(client_processes))
 		run_fork(run, work);
 	else if (!run->failed)
 		for (unsigned int i = 0; i < run->n_workers; i++)

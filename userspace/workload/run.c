@@ -192,12 +192,12 @@ int run_exit_code(const struct run *run)
 
 /* Let a parent attach its counters before anything is counted. */
 
-static void parent_tell(int fd, unsigned int port)
+void parent_tell(const struct settings *settings, unsigned int port)
 {
 	char line[32];
-	int bytes = snprintf(line, sizeof(line), "ready %u\n", port);
+	int bytes = snprintf(line, sizeof(line), "ready %u\n", port), fd = settings->ready_fd;
 
-	if (write(fd, line, bytes) != bytes)
+	if (fd >= 0 && write(fd, line, bytes) != bytes)
 		die("cannot write to --ready-fd %d: %s", fd, strerror(errno));
 }
 
@@ -230,7 +230,6 @@ static int parent_await(int fd)
 
 int parent_wait(const struct settings *settings, unsigned int port)
 {
-	if (settings->ready_fd >= 0)
-		parent_tell(settings->ready_fd, port);
+	parent_tell(settings, port);
 	return settings->go_fd >= 0 ? parent_await(settings->go_fd) : 0;
 }

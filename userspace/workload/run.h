@@ -69,12 +69,12 @@ void client_run(struct run *run);
 /* Prints the totals on stdout, as JSON or for people. Returns 0 or -EIO. */
 int report_print(const struct run *run);
 
+/* Writes a line "ready PORT" to --ready-fd. If the parent at the other end is gone, the program dies. */
+void parent_tell(const struct settings *settings, unsigned int port);
+
 /*
- * Lets the parent attach its counters while there is one thread and no connection: writes "ready
- * PORT
- *
- * " to --ready-fd, then waits for a byte from --go-fd. Returns 0, or -1 when a signal came first,
- * after a complaint. If the parent at the other end is gone, the program dies.
+ * Lets the parent attach its counters while there is one thread and no connection: tells it, then waits for a byte
+ * from --go-fd. Returns 0, or -1 when a signal came first, after a complaint.
  */
 int parent_wait(const struct settings *settings, unsigned int port);
 
