@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a watch adds to a message with few sockets open and with many, to a file, a datagram and a short connection.
+"""What a watch adds to a round trip with few sockets open and with many, to a file, a datagram and a short connection.
 
-In guests in instructions (see instructions.py), on this machine in time of the processor: the program of
-tests/guest/sockets.c does its work in turn with a watch and without, so that a machine that speeds
-up or slows down favours neither.
+In time of the processor of this machine: the program of tests/guest/sockets.c does its work in turn with a watch and
+without, so that a machine that speeds up or slows down favours neither.
 """
 from __future__ import annotations
 
@@ -16,14 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from copyscope.common import spread
-from cost.instructions import boot
 from helpers import leftovers
 from helpers.windows import Watching
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "build/tests/guest/sockets"
 STATISTICS = Path("/proc/sys/kernel/bpf_stats_enabled")
-KINDS = ("sequence", "calls", "tracepoints", "others")
 FEW, MANY, BUSY = 10, 10_000, 1_000
 MIB = 1 << 20
 
@@ -35,12 +32,18 @@ class Work:
     way: str
     sockets: int
     count: int
+    bytes: int
+
+    @property
+    def name(self) -> str:
+        """Of a file."""
+        return f"{self.way}.{self.sockets}.{self.bytes}"
 
     def words(self) -> str:
         """What the program is told."""
         if self.way == "connect":
             return f"connect {self.count}"
-        return f"{self.way} {self.sockets} {min(self.sockets, BUSY)} {self.count}"
+        return f"{self.way} {self.sockets} {min(self.sockets, BUSY)} {self.count} {self.bytes}"
 
     def label(self) -> str:
         """What stands first in a line of a table."""
@@ -49,8 +52,9 @@ class Work:
 
 def works(messages: int, connections: int) -> list[Work]:
     """All of a table."""
-    return [*(Work(way, sockets, messages) for way in ("copy", "zerocopy") for sockets in (FEW, MANY)),
-            *(Work(way, FEW, messages) for way in ("sendfile", "datagrams")), Work("connect", 0, connections)]
+    return [*(Work(way, sockets, messages, 64) for way in ("copy", "zerocopy") for sockets in (FEW, MANY)),
+            Work("sendfile", FEW, messages, 65536), Work("datagrams", FEW, messages, 1200),
+            Work("connect", 0, connections, 64)]
 
 
 def many_over_few(what: str, added: dict[Work, float]) -> list[str]:
@@ -62,35 +66,6 @@ def many_over_few(what: str, added: dict[Work, float]) -> list[str]:
         ratio = f"{many / few:.2f}" if few > 0 else "not known, as nothing is added with few"
         lines.append(f"{way}: {what} with {MANY} sockets over that with {FEW}: {ratio} (goal 1.10)")
     return lines
-
-
-def median_of(file: Path) -> float:
-    """Of a number a line."""
-    return statistics.median(map(int, file.read_text(encoding="utf-8").split()))
-
-
-def instructions(release: str, folder: Path) -> list[str]:
-    """Lines for one kernel: what a message or connection takes, and what each kind of watch adds."""
-    all_ = works(2000, 500)
-    place = folder / "sockets"
-    place.mkdir(exist_ok=True)
-    out = boot(release, "tests/cost/socket_runs.sh",
-               "".join(f"{work.way}.{work.sockets} {work.words()}\n" for work in all_), place,
-               # Three turns, each warmed up.
-               3 * 2 * (1 + len(KINDS)))
-    lines, added = [], {}
-    for work in all_:
-        took = {kind: median_of(out / f"{work.way}.{work.sockets}.{kind}") / work.count
-                for kind in ("none", *KINDS)}
-        added[work] = took["sequence"] - took["none"]
-        lines.append(f"{release:7} {work.label()} {took['none']:9.0f}" +
-                     "".join(f"{took[kind] - took['none']:>12.0f}" for kind in KINDS))
-    return lines + many_over_few(f"{release}: instructions that a watch adds to a message", added)
-
-
-def instructions_head() -> str:
-    """The line above those."""
-    return f"{'kernel':7} {'work':9} {'sockets':>7} {'bare':>9}" + "".join(f"{kind:>12}" for kind in KINDS)
 
 
 class Program:

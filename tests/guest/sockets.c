@@ -3,10 +3,12 @@
  * Work over many sockets, to be timed with a watch and without: messages over connections that stay
  * open, datagrams, or connections that last for one message.
  *
- * usage: sockets copy|zerocopy|sendfile|datagrams SOCKETS BUSY MESSAGES, or sockets connect CONNECTIONS
+ * usage: sockets copy|behind-file|stream|zerocopy|sendfile|datagrams SOCKETS BUSY MESSAGES BYTES, or sockets connect
+ * CONNECTIONS
  * Opens its sockets, prints "ready", and for each line of stdin does its work once and prints how many
- * nanoseconds that took. Each message has 64 bytes, 65536 of a file, or 1200 in a datagram, goes over one of
- * the BUSY sockets in turn, and is read before the next one. One thread does all.
+ * nanoseconds that took. Each message goes over one of the BUSY sockets in turn, is read, and answered by a byte,
+ * before the next one; those of a stream, and of connections, have no answer, and a stream's are read together. What
+ * lies behind a file has one sendfile() before it. One thread does all.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -26,7 +28,7 @@
 #include "tests/guest/check.h"
 
 /* Addresses are 127.0.0.1 and up: so each has few connections that wait for late packets. */
-enum { BYTES = 64, FILE_BYTES = 65536, DATAGRAM_BYTES = 1200, ADDRESSES = 250, BACKLOG = 16, WAIT_MS = 10000, SPARE_DESCRIPTORS = 32 };
+enum { BYTES = 64, BYTES_MAX = 65536, BURST = 100, ADDRESSES = 250, BACKLOG = 16, WAIT_MS = 10000, SPARE_DESCRIPTORS = 32 };
 
 struct pair {
 	int from, to;
@@ -34,7 +36,7 @@ struct pair {
 
 static struct sockaddr_in listens;
 static int listener;
-static char memory[FILE_BYTES];
+static char memory[BYTES_MAX];
 
 static int number(const char *word)
 {
@@ -57,6 +59,8 @@ static struct pair datagram_pair_open(void)
 	check(bind(p.to, (struct sockaddr *)&to, bytes), "bind");
 	check(getsockname(p.to, (struct sockaddr *)&to, &bytes), "getsockname");
 	check(connect(p.from, (struct sockaddr *)&to, bytes), "connect");
+	check(getsockname(p.from, (struct sockaddr *)&to, &bytes), "getsockname");
+	check(connect(p.to, (struct sockaddr *)&to, bytes), "connect");
 	return p;
 }
 
@@ -86,16 +90,28 @@ static void message_pass(const struct pair *p, int bytes, int flags)
 {
 	check(send(p->from, memory, bytes, flags) - bytes, "send");
 	check(recv(p->to, memory, bytes, MSG_WAITALL) - bytes, "recv");
-	if (flags)
-		notification_read(p->from);
 }
 
-static void file_pass(const struct pair *p, int file)
+static void file_pass(const struct pair *p, int file, int bytes)
 {
 	off_t from = 0;
 
-	check(sendfile(p->from, file, &from, FILE_BYTES) - FILE_BYTES, "sendfile");
-	check(recv(p->to, memory, FILE_BYTES, MSG_WAITALL) - FILE_BYTES, "recv");
+	check(sendfile(p->from, file, &from, bytes) - bytes, "sendfile");
+	check(recv(p->to, memory, bytes, MSG_WAITALL) - bytes, "recv");
+}
+
+static void answer(const struct pair *p)
+{
+	check(send(p->to, memory, 1, 0) - 1, "send");
+	check(recv(p->from, memory, 1, 0) - 1, "recv");
+}
+
+/* Packets hold several messages, as those of a sender do that is faster than its network. */
+static void stream_pass(const struct pair *p, int bytes, int messages)
+{
+	for (int i = 1; i <= messages; i++)
+		check(send(p->from, memory, bytes, i < messages ? MSG_MORE : 0) - bytes, "send");
+	check(recv(p->to, memory, messages * bytes, MSG_WAITALL) - messages * bytes, "recv");
 }
 
 static void connections_make(int count)
@@ -113,8 +129,8 @@ static void connections_make(int count)
 /* What is done for each line. */
 struct work {
 	struct pair *pairs;	/* NULL: connections */
-	int busy, count, flags, file;	/* file: 0 for none */
-	bool datagrams;
+	int busy, count, bytes, flags, file;	/* file: 0 for none */
+	bool datagrams, stream, behind_file;
 };
 
 /* Those that work lie between those that do not. */
@@ -128,8 +144,10 @@ static struct pair *pairs_open(int open, int busy, const struct work *w)
 	for (int i = 0; i < open; i++) {
 		struct pair p = w->datagrams ? datagram_pair_open() : pair_open(i);
 
-		if (!w->datagrams)
+		if (!w->datagrams) {
 			check(setsockopt(p.from, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)), "TCP_NODELAY");
+			check(setsockopt(p.to, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)), "TCP_NODELAY");
+		}
 		if (w->flags)
 			check(setsockopt(p.from, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one)), "SO_ZEROCOPY");
 		if (i % (open / busy) == 0 && i / (open / busy) < busy)
@@ -157,16 +175,24 @@ static void listen_anywhere(void)
 
 static void work_do(const struct work *w)
 {
-	for (int i = 0; w->pairs && i < w->count; i++) {
+	if (!w->pairs)
+		return connections_make(w->count);
+	if (w->behind_file)
+		file_pass(w->pairs, w->file, w->bytes);
+	for (int i = 0; w->stream && i < w->count; i += BURST)
+		stream_pass(&w->pairs[i / BURST % w->busy], w->bytes, BURST);
+	for (int i = 0; !w->stream && i < w->count; i++) {
 		const struct pair *p = &w->pairs[i % w->busy];
 
-		if (w->file)
-			file_pass(p, w->file);
+		if (w->file && !w->behind_file)
+			file_pass(p, w->file, w->bytes);
 		else
-			message_pass(p, w->datagrams ? DATAGRAM_BYTES : BYTES, w->flags);
+			message_pass(p, w->bytes, w->flags);
+		answer(p);
+		/* The answer acknowledges the message; without it the receiver would wait before it does. */
+		if (w->flags)
+			notification_read(p->from);
 	}
-	if (!w->pairs)
-		connections_make(w->count);
 }
 
 static void pairs_prepare(struct work *w, const char *sockets, const char *busy)
@@ -185,7 +211,7 @@ static int file_make(void)
 {
 	int file = memfd_create("file", 0);
 
-	check(ftruncate(file, FILE_BYTES), "ftruncate");
+	check(ftruncate(file, BYTES_MAX), "ftruncate");
 	return file;
 }
 
@@ -196,10 +222,12 @@ static bool way_read(struct work *w, int argc, char **argv)
 
 	w->flags = strcmp(way, "zerocopy") ? 0 : MSG_ZEROCOPY;
 	w->datagrams = !strcmp(way, "datagrams");
-	w->file = strcmp(way, "sendfile") ? 0 : file_make();
+	w->stream = !strcmp(way, "stream");
+	w->behind_file = !strcmp(way, "behind-file");
+	w->file = w->behind_file || !strcmp(way, "sendfile") ? file_make() : 0;
 	if (!strcmp(way, "connect"))
 		return argc == 3;
-	return argc == 5 && (w->flags || w->datagrams || w->file || !strcmp(way, "copy"));
+	return argc == 6 && (w->flags || w->datagrams || w->stream || w->file || !strcmp(way, "copy"));
 }
 
 int main(int argc, char **argv)
@@ -208,14 +236,17 @@ int main(int argc, char **argv)
 	char line[64];
 
 	if (!way_read(&work, argc, argv)) {
-		fprintf(stderr, "usage: sockets copy|zerocopy|sendfile|datagrams SOCKETS BUSY MESSAGES, or sockets connect "
-				"CONNECTIONS\n");
+		fprintf(stderr, "usage: sockets copy|behind-file|stream|zerocopy|sendfile|datagrams SOCKETS BUSY MESSAGES "
+				"BYTES, or sockets connect CONNECTIONS\n");
 		return 2;
 	}
-	work.count = number(argv[argc - 1]);
+	work.count = number(argv[argc == 6 ? 4 : 2]);
 	listen_anywhere();
-	if (argc == 5)
+	if (argc == 6) {
+		work.bytes = number(argv[5]);
+		check(work.bytes <= (work.stream ? BYTES_MAX / BURST : BYTES_MAX) ? 0 : -1, "so many bytes");
 		pairs_prepare(&work, argv[2], argv[3]);
+	}
 	printf("ready\n");
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
