@@ -30,8 +30,8 @@ def commit_of(cause: str) -> str:
 
 
 def most(what: str) -> int:
-    """The most of a thing: of peers, ports or rows that a watch tells apart, of a datagram's bytes, of
-    datagrams in one send."""
+    """The most of a thing: of peers, ports or rows that a watch tells apart, of a datagram's bytes,
+    of datagrams in one send."""
     return next(row["most"] for row in TABLES["limits"] if row["name"] == what)
 
 
