@@ -150,9 +150,11 @@ OVERHEAD = {
                  "machine, and with --cost the kernel times every BPF program: think before you "
                  "run it on a busy server. Times in the report are from the pass without probes, "
                  "unless --pass counted or path peer made none.",
-    "copyscope-watch": "On Linux 6.12 a watch adds 40 instructions to a plain message of 64 bytes "
-                       "and 1,176 to one by MSG_ZEROCOPY; without trampolines some 0.2 and 1.1 "
-                       "us. --books calls, --sizes, --stacks, --detail and --cpu cost more.",
+    "copyscope-watch": "On Linux 6.12 a watch adds 286 instructions to a plain round trip of 64 "
+                       "bytes, which takes 21,401, 2,289 to one by MSG_ZEROCOPY and 19,526 to a "
+                       "connection, 17,899 where a process beside the subject in its network "
+                       "namespace makes it; without trampolines some 0.2, 1.1 and 6.5 us. "
+                       "--books calls, --sizes, --stacks, --detail and --cpu cost more.",
     "copyscope-baseline": "The suite keeps a CPU busy, reads and writes files of up to 64 MiB on "
                           "the disk of --dir, and fills memory four times as large as the last "
                           "cache. Counters are of its own tasks and programs, and slow every event "
