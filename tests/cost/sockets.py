@@ -89,7 +89,7 @@ class Program:
         return sum(int(task.read_text(encoding="ascii").split()[0]) for task in tasks)
 
     def go(self) -> float:
-        """Nanoseconds of a message or connection; the time before warms up."""
+        """Nanoseconds of a round trip or connection; the time before warms up."""
         self.work()
         before = self.processor_ns()
         self.work()
@@ -167,5 +167,5 @@ def times(pairs: int) -> list[str]:
     for work in works(20_000, 3_000):
         line, added[work], events[work] = compare(work, pairs)
         lines.append(line)
-    return lines + many_over_few("nanoseconds that a watch adds to a message", added) + \
+    return lines + many_over_few("nanoseconds that a watch adds to a round trip", added) + \
         many_over_few("nanoseconds of an event, as the kernel counts them,", events)
