@@ -154,15 +154,22 @@ def segments_words(segments: tuple[int, int]) -> tuple[str, ...]:
     return ("--piece", str(segments[0]), "--behaviours", "no-gro")
 
 
+def by_itself(way: str, variant: str, place: Place, size: int, of: str,
+              tell: Callable[[str], None]) -> Verified | None:
+    """Take turns of a way that has no price and of what it is used in place of, at one size."""
+    found = ways.measure(place, (size,), BUDGET_S / 2, tell, (variant,))
+    one = of_way(way, OPEN, found.rows.get(variant), {})
+    return one and replace(one, of=of)
+
+
 def verify_segments(advice: Advice, tell: Callable[[str], None]) -> Verified | None:
     """Take turns of one send for all datagrams that are there at once, and of one for each."""
     if advice.segments is None:
         return None
     size, count = advice.segments
     place = Place(advice.way.path, advice.connections, segments_words(advice.segments))
-    found = ways.measure(place, (size * count,), BUDGET_S / 2, tell, (IN_SEGMENTS,))
-    one = of_way(SEGMENT, OPEN, found.rows.get(IN_SEGMENTS), {})
-    return one and replace(one, of=f" ({count} datagrams of {size_text(size)} in a send)")
+    return by_itself(SEGMENT, IN_SEGMENTS, place, size * count,
+                     f" ({count} datagrams of {size_text(size)} in a send)", tell)
 
 
 def verify_relay(advice: Advice, tell: Callable[[str], None]) -> Verified | None:
@@ -187,11 +194,8 @@ def verify_map(advice: Advice, tell: Callable[[str], None]) -> Verified | None:
     """Take turns of a receiver that maps and of one that copies."""
     if not advice.mapped_bytes:
         return None
-    size = advice.mapped_bytes
-    found = ways.measure(Place(advice.way.path, advice.connections), (size,), BUDGET_S / 2, tell,
-                         (MAPPED,))
-    one = of_way(MAP, OPEN, found.rows.get(MAPPED), {})
-    return one and replace(one, of=f", if {size_text(size)} are sent at once")
+    return by_itself(MAP, MAPPED, Place(advice.way.path, advice.connections), advice.mapped_bytes,
+                     f", if {size_text(advice.mapped_bytes)} are sent at once", tell)
 
 
 def by_files(advice: Advice) -> Choice | None:
