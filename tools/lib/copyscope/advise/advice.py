@@ -90,10 +90,16 @@ class Advice:
         """Of all ways together: one that pays is enough; without a known source none by a file. To
         send by a ring is another program: that it might pay is no reason to leave this one open."""
         verdicts = [each.verdict for each in self.choices
-                    if (each.way not in OF_FILES or self.source == "file") and
+                    if self.decides(each.way) and
                     (each.way not in BY_RING or each.verdict == PAYS)]
         return UNDECIDED if self.unpriced and not self.choices else \
             next((each for each in (PAYS, UNDECIDED) if each in verdicts), LEAVE)
+
+    def decides(self, way: str) -> bool:
+        """Whether it counts if a way pays: one by a file only where the bytes come from one.
+        Nothing tells that what is received is passed on unread, as splice() does, nor how much its
+        peer sends at once."""
+        return way not in (SPLICE, MAP) and (way not in OF_FILES or self.source == "file")
 
     @property
     def little(self) -> float | None:

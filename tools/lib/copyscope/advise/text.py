@@ -22,11 +22,13 @@ from copyscope.model.changes import (
 )
 from copyscope.model.choice import LEAVE, PAYS, PLAIN, Choice
 from copyscope.records.sizes import chief_sizes
-from copyscope.records.ways import MAPPED, PLAIN as PLAIN_SENDER
+from copyscope.records.ways import BASES, MAPPED, SOURCES
 from copyscope.report.alternation import percent
 
 from .advice import Advice, copied, cpu_of_copies, payload_bytes, per_gb_of_copies
 from .verified import (
+    BY_REFERENCE,
+    IN_SEGMENTS,
     VARIANTS,
     Verified,
     chief_sends,
@@ -131,17 +133,22 @@ def by_turns(advice: Advice) -> bool:
     return advice.way.path in PATHS_OF_ONE_HOST and advice.way.path not in PATHS_OF_NICS
 
 
+def turns_alone(advice: Advice) -> tuple[str, int, tuple[str, ...]]:
+    """Of one without prices: the variant whose turns tell most, its size, and what trace_run is
+    told besides."""
+    if advice.segments:
+        return IN_SEGMENTS, math.prod(advice.segments), segments_words(advice.segments)
+    return (BY_REFERENCE, chief_size(advice), ()) if advice.datagrams else \
+        (MAPPED, advice.mapped_bytes, ())
+
+
 def verify(advice: Advice, record: str) -> str:
     """The command that measures what is only predicted here: by turns, by runs that follow each
     other or, of cards that this machine may not have, by instructions in a guest."""
     sizes = ",".join(map(str, chief_sizes(chief_sends(advice), MOST_SIZES)))
     if advice.datagrams or not advice.sends:
-        turns, size, words = f"{PLAIN_SENDER},{MAPPED}", advice.mapped_bytes, ()
-        if advice.datagrams:
-            turns, size = "udp,udp-zc", chief_size(advice)
-        if advice.segments:
-            turns, size = "udp-each,udp", math.prod(advice.segments)
-            words = segments_words(advice.segments)
+        variant, size, words = turns_alone(advice)
+        turns = f"{BASES[SOURCES[variant]]},{variant}"
         return called(" ".join((f"sudo ./tools/trace_run --alternate {turns} {size} "
                                 f"{advice.connections} --path {advice.way.path}", *words)))
     if by_turns(advice):
@@ -160,8 +167,8 @@ def verify(advice: Advice, record: str) -> str:
 
 def conclusion(advice: Advice) -> str:
     """What to do."""
-    paying = [each for each in advice.choices if each.verdict == PAYS and
-              (each.way not in OF_FILES or advice.source == "file")]
+    paying = [each for each in advice.choices
+              if each.verdict == PAYS and advice.decides(each.way)]
     if paying:
         best = min(paying, key=lambda each: each.best.per_gb.ns)
         size = size_text(best.best.from_bytes) if best.best.from_bytes else ""
@@ -193,8 +200,6 @@ def lines(advice: Advice, record: str, verified: Sequence[Verified] = (),
     if advice.little is not None:
         return told(advice, [("today", today(advice)), ("advice", "leave it as it is: only "
                              f"{advice.little:.2%} of what it sent was copied by send")])
-    if not advice.tells:
-        return [f"{advice.name}: it moved nothing that could go another way"]
     rows = [("today", today(advice)), ("path", advice.way.told),
             *(("", each) for each in hindrances(advice)),
             *([("source", advice.source_told)] if advice.source_told else []),

@@ -13,7 +13,6 @@ from copyscope.model.changes import (
     BY_RING,
     FILE_READ,
     GB,
-    OF_FILES,
     RING,
     RING_ZEROCOPY,
     ZEROCOPY,
@@ -67,28 +66,22 @@ class Verified:
             f"time ({' to '.join(ends)}): {told[self.held]}"
 
 
-def eligible(advice: Advice, way: str) -> bool:
-    """Whether a way decides: one by a file only where the bytes come from one. Nothing tells that
-    what is received is passed on unread, as splice() does, nor how much its peer sends at once."""
-    return way not in (SPLICE, MAP) and (way not in OF_FILES or advice.source == "file")
-
-
 def paying(advice: Advice, told: Sequence[Verified]) -> list[str]:
     """The ways that pay by the turns."""
-    return [each.way for each in told if each.outcome == TAKES_LESS and eligible(advice, each.way)]
+    return [each.way for each in told if each.outcome == TAKES_LESS and advice.decides(each.way)]
 
 
 def unless(advice: Advice, told: Sequence[Verified]) -> list[str]:
     """Those that pay by the turns, on a condition that nothing tells of."""
     return [each.way for each in told
-            if each.outcome == TAKES_LESS and not eligible(advice, each.way)]
+            if each.outcome == TAKES_LESS and not advice.decides(each.way)]
 
 
 def still_open(advice: Advice, told: Sequence[Verified]) -> bool:
     """Whether a way may pay for all that the turns say. A ring is another program: that it might
     pay leaves nothing open."""
     return any(each.outcome == UNDECIDED and each.way not in BY_RING and
-               eligible(advice, each.way) for each in told)
+               advice.decides(each.way) for each in told)
 
 
 def weighed(rows: list[dict[str, Any]], bytes_of: dict[int, int], least: int
