@@ -284,12 +284,16 @@ static json_t *layers(void)
 	return rows;
 }
 
+static json_t *limit(const char *name, int most)
+{
+	return json_pack("{s:s, s:i}", "name", name, "most", most);
+}
+
 static json_t *limits(void)
 {
-	return json_pack("[{s:s, s:i}, {s:s, s:i}, {s:s, s:i}, {s:s, s:i}, {s:s, s:i}]", "name", "peers", "most",
-			 WATCH_PEERS_MAX, "name", "ports", "most", WATCH_LOCAL_PORTS_MAX, "name", "rows", "most",
-			 WATCH_ROWS_MAX, "name", "datagram_bytes", "most", DATAGRAM_BYTES_MAX, "name",
-			 "datagrams_of_send", "most", DATAGRAMS_OF_SEND_MAX);
+	return json_pack("[o, o, o, o, o]", limit("peers", WATCH_PEERS_MAX), limit("ports", WATCH_LOCAL_PORTS_MAX),
+			 limit("rows", WATCH_ROWS_MAX), limit("datagram_bytes", DATAGRAM_BYTES_MAX),
+			 limit("datagrams_of_send", DATAGRAMS_OF_SEND_MAX));
 }
 
 static json_t *packet_probes(void)

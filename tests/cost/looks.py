@@ -14,7 +14,7 @@ from typing import Any
 
 from copyscope.common import spread
 from cost.instructions import boot
-from cost.sockets import FEW, MANY, Work
+from cost.sockets import BUSY, FEW, MANY, Work
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 # What a watch looks at, by what it is told, and what a look of others costs.
@@ -64,24 +64,19 @@ def added(bare: list[float], watched: list[float]) -> dict[str, float]:
             "ratio": round(ratio.middle, 4), "low": round(ratio.low, 4), "high": round(ratio.high, 4)}
 
 
-def goal_of(row: dict[str, Any], look: str) -> float | None:
-    """What the ratio is to be at least, where that is said."""
-    return GOALS.get((row["way"], row["bytes"], look))
-
-
 def cell(row: dict[str, Any], look: str) -> str:
     """What it adds and the ratio, bold where that misses its goal."""
     found = row["looks"].get(look)
     if found is None:
         return "-"
-    told, goal = f"{found['adds']} ({found['ratio']:.3f})", goal_of(row, look)
+    told, goal = f"{found['adds']} ({found['ratio']:.3f})", GOALS.get((row["way"], row["bytes"], look))
     return told if goal is None else f"{told}, goal {goal}" if found["ratio"] >= goal else \
         f"**{told}**, goal {goal}"
 
 
 def named(row: dict[str, Any]) -> str:
     """What stands first in a line."""
-    crowd = f", {row['sockets']} sockets of which 1,000 work" if row["sockets"] == MANY else ""
+    crowd = f", {row['sockets']} sockets of which {BUSY:,} work" if row["sockets"] == MANY else ""
     return NAMES[row["way"]] + ("" if row["way"] == "connect" else f", {row['bytes']} B") + crowd
 
 
@@ -90,8 +85,8 @@ def text_of(data: dict[str, Any]) -> str:
     lines = ["<!-- SPDX-License-Identifier: GPL-2.0 -->", "# What looking costs, in instructions", "",
              "`tests/watch_cost` makes this page, in guests whose clock counts instructions. Both ends are in each number. A "
              "round trip is a message and its answer of a byte, on lo; a message of a stream has no answer, and a connection "
-             "carries one message. A copy of 64 KiB counts 8,192, as the processor has neither erms nor fsrm. A cell is what a look adds, and the ratio of bare over watched: medians of the turns. Bold "
-             "misses its goal.", "",
+             "carries one message. A copy of 64 KiB counts 8,192, as the processor has neither erms nor fsrm. A cell is what "
+             "a look adds, and the ratio of bare over watched: medians of the turns. Bold misses its goal.", "",
              "`others` is a watch of another process, `sampled` is `--stacks=64`, `one` a program that does nothing at the "
              "entry of tcp_recvmsg_locked, `tcptop` bcc's, which counts less.", ""]
     for release, part in data.items():

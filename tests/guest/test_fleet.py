@@ -73,7 +73,8 @@ class Host:
         """Start it, and take what it says until all that it moved is in Prometheus."""
         release, work, _ = HOSTS[self.name]
         self.guest = start(release, self.folder, ["tests/guest/fleet.sh", self.prefix, work, trouble, *state], [
-            "--timeout", str(LIFE_S), "--memory", "768M", "--with", "systemd", "--forward", f"{self.port}:{PORT}", "--forward", f"{self.go}:{GO_PORT}",
+            "--timeout", str(LIFE_S), "--memory", "768M", "--with", "systemd",
+            "--forward", f"{self.port}:{PORT}", "--forward", f"{self.go}:{GO_PORT}",
             *(word for each in (*added(), self.prefix, *state) for word in ("--add", each))])
         for line in self.guest.stdout:
             word, _, said = line.partition(" ")

@@ -9,7 +9,7 @@ from pathlib import Path
 from cost import looks
 
 ROOT = Path(__file__).resolve().parents[2]
-KEPT = looks.read(ROOT / "results")
+KEPT = looks.read(looks.RESULTS)
 
 
 def row_of(release: str, way: str, size: int) -> dict:
@@ -19,7 +19,7 @@ def row_of(release: str, way: str, size: int) -> dict:
 
 
 def test_the_page_is_what_the_numbers_say():
-    assert (ROOT / "results/looks.md").read_text(encoding="utf-8") == looks.text_of(KEPT)
+    assert (looks.RESULTS / "looks.md").read_text(encoding="utf-8") == looks.text_of(KEPT)
 
 
 def test_every_goal_has_a_row_where_its_look_was_asked():
